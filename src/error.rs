@@ -1,0 +1,54 @@
+//! Every way a run can fail, and the one place that turns a failure into an exit status.
+
+/// The exit statuses. Which one holds when several could: `verdict::exit` for a finished run, [`Error::exit_code`] else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitCode {
+    /// Nothing to complain of.
+    Success = 0,
+    /// A gated regression, an exceeded budget, or a thing named in `also_fail_on`.
+    GateFailed = 1,
+    /// Bad configuration; nothing ran.
+    Configuration = 2,
+    /// Bad usage, nothing selected, no base determinable; nothing ran.
+    Usage = 3,
+    /// A build, a benchmark, a hook, a git step or a report failed, or the run was interrupted.
+    Execution = 4,
+    /// A fault of the tool itself.
+    Internal = 5,
+    /// Something that was asked for was not measured.
+    NotMeasured = 6,
+}
+
+/// A failure of the whole run. The message says what was being done, to what, why it failed and what to try.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Bad configuration.
+    #[error("{0}")]
+    Configuration(String),
+    /// Bad usage, nothing selected, no base.
+    #[error("{0}")]
+    Usage(String),
+    /// A step of the run failed.
+    #[error("{0}")]
+    Execution(String),
+    /// Interrupted by the user.
+    #[error("interrupted")]
+    Interrupted,
+    /// A fault of the tool itself.
+    #[error("internal error: {0}; please report this")]
+    Internal(String),
+}
+
+impl Error {
+    /// The exit status it ends the run with.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Configuration(_) => ExitCode::Configuration,
+            Self::Usage(_) => ExitCode::Usage,
+            Self::Execution(_) | Self::Interrupted => ExitCode::Execution,
+            Self::Internal(_) => ExitCode::Internal,
+        }
+    }
+}

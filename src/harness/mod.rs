@@ -1,0 +1,3 @@
+//! The bench harnesses: which command measures a benchmark, and what its output says. Pure functions.
+
+pub mod contract;

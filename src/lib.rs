@@ -1,0 +1,17 @@
+//! cargo benchgate: did this change make the benchmarks slower?
+//!
+//! The library behind the `cargo-benchgate` binary. The way of one run, and what each module must not know, is in
+//! ARCHITECTURE.md.
+
+pub mod build;
+pub mod cli;
+pub mod error;
+pub mod harness;
+pub mod machine;
+pub mod measure;
+pub mod report;
+pub mod revision;
+pub mod stats;
+pub mod suite;
+pub mod ui;
+pub mod verdict;

@@ -1,0 +1,3 @@
+//! The `cargo benchgate` command.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Reports: one model, one writer a format.
+
+pub mod model;

@@ -1,0 +1,79 @@
+//! The names of bench targets, and of the benchmarks inside them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of Cargo target that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A `[[bench]]`.
+    Bench,
+    /// A `[[bin]]`, measured as the user's own program.
+    Bin,
+    /// An example.
+    Example,
+}
+
+impl TargetKind {
+    /// The word Cargo.toml and reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bench => "bench",
+            Self::Bin => "bin",
+            Self::Example => "example",
+        }
+    }
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One Cargo target: a package may hold a bench and an example of the same name, a workspace two benches of one name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TargetId {
+    /// The package's name.
+    pub package: String,
+    /// The target's kind.
+    pub kind: TargetKind,
+    /// The target's name.
+    pub target: String,
+}
+
+impl fmt::Display for TargetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} of package {}", self.kind, self.target, self.package)
+    }
+}
+
+/// One thing that is measured. Equal identity twice is a configuration error.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BenchmarkIdentity {
+    /// The Cargo target that holds the benchmark.
+    #[serde(flatten)]
+    pub target: TargetId,
+    /// The `name` of the `[[bench]]` entry that made this variant; empty by default.
+    pub variant: String,
+    /// The benchmark's id in its harness; for a whole program the target's name.
+    pub id: String,
+}
+
+impl BenchmarkIdentity {
+    /// What people read and what `accept` globs match: `target/id`, or just the target for a whole program, with
+    /// `[variant]` behind it where there is one.
+    pub fn label(&self) -> String {
+        let mut label = self.target.target.clone();
+        if self.id != self.target.target {
+            label.push('/');
+            label.push_str(&self.id);
+        }
+        if !self.variant.is_empty() {
+            label.push_str(&format!(" [{}]", self.variant));
+        }
+        label
+    }
+}

@@ -1,0 +1,82 @@
+//! How a benchmark's program is started, as the suite says it: placeholders not yet filled in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::word_enum;
+
+word_enum! {
+    /// The harness an entry names.
+    HarnessChoice {
+        /// Found out by metadata, marker bytes, then a probe.
+        Auto = "auto",
+        /// The whole process is one benchmark.
+        Process = "process",
+        /// criterion.
+        Criterion = "criterion",
+        /// divan.
+        Divan = "divan",
+        /// The built-in `#[bench]`.
+        Libtest = "libtest",
+        /// The `bencher` port of it.
+        Bencher = "bencher",
+        /// gungraun.
+        Gungraun = "gungraun",
+        /// iai-callgrind.
+        IaiCallgrind = "iai-callgrind",
+        /// tango-bench.
+        Tango = "tango",
+        /// Our own line protocol.
+        Lines = "lines",
+    }
+}
+
+/// How a benchmark's program is started. Text may hold `${root}`, `${head_root}`, `${workdir}` and `${env:NAME}`;
+/// `$${` is a literal `${`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// The harness, or auto.
+    pub harness: HarnessChoice,
+    /// Arguments after the harness's own.
+    pub args: Vec<String>,
+    /// Variables set on top of what cargo would set.
+    pub env: BTreeMap<String, String>,
+    /// Working directory; the package root of the revision when absent.
+    pub cwd: Option<String>,
+    /// A file the program reads as standard input; closed when absent.
+    pub stdin: Option<String>,
+    /// Exit codes that count as success.
+    pub exit_codes: Vec<i32>,
+    /// The work of one unit run, from which throughput is derived.
+    pub work: Option<Work>,
+}
+
+impl Default for Launch {
+    fn default() -> Self {
+        Self {
+            harness: HarnessChoice::Auto,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: None,
+            stdin: None,
+            exit_codes: vec![0],
+            work: None,
+        }
+    }
+}
+
+/// The work of one unit run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// The size of a file in bytes, read before every unit run, outside the timing.
+    File(String),
+    /// A constant amount.
+    Value {
+        /// Above 0.
+        value: f64,
+        /// What is counted, such as `operations`.
+        unit: String,
+    },
+}
