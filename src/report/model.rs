@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::identity::BenchmarkIdentity;
-use crate::suite::metric::{Metric, Unit};
+use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
 use crate::verdict::evidence::{BenchmarkError, Presence, StoppedBecause, UnitRun};
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, Comparison};
+
+pub use crate::verdict::outcome::{Exit, NotGated, Statistics, Summary};
 
 /// The version of the schema: raised when something is changed or removed, not when something is added.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -161,87 +163,4 @@ pub struct ReportSide {
     pub statistics: BTreeMap<Metric, Statistics>,
     /// The raw samples with their order.
     pub runs: Vec<UnitRun>,
-}
-
-/// The description of one sample. All in the metric's base unit but the two ratios.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Statistics {
-    /// The unit.
-    pub unit: Unit,
-    /// Samples.
-    pub count: usize,
-    /// Smallest.
-    pub min: f64,
-    /// Largest.
-    pub max: f64,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub median: f64,
-    /// Sample standard deviation (n - 1); `None` for one sample.
-    pub standard_deviation: Option<f64>,
-    /// Standard deviation over mean.
-    pub cv: Option<f64>,
-    /// Interquartile range / 1.349 / median.
-    pub robust_cv: Option<f64>,
-    /// 90th, 95th, 99th percentile, and those a budget names, by name.
-    pub percentiles: BTreeMap<String, f64>,
-}
-
-/// The counts of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Summary {
-    /// All benchmarks.
-    pub benchmarks: usize,
-    /// By result.
-    pub pass: usize,
-    /// By result.
-    pub improved: usize,
-    /// By result.
-    pub inconclusive: usize,
-    /// By result.
-    pub over_budget: usize,
-    /// By result.
-    pub regression: usize,
-    /// By result.
-    pub metric_error: usize,
-    /// By result.
-    pub error: usize,
-    /// Comparisons and budgets that were skipped.
-    pub skipped: usize,
-    /// Comparisons that are not gated, by verdict.
-    pub not_gated: NotGated,
-    /// By presence.
-    pub unchanged: usize,
-    /// By presence.
-    pub new: usize,
-    /// By presence.
-    pub removed: usize,
-    /// By presence.
-    pub not_comparable: usize,
-}
-
-/// Comparisons that may not fail the run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct NotGated {
-    /// By verdict.
-    pub pass: usize,
-    /// By verdict.
-    pub improved: usize,
-    /// By verdict.
-    pub inconclusive: usize,
-    /// By verdict.
-    pub regression: usize,
-}
-
-/// How the run ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
-    /// The status of the process.
-    pub code: u8,
-    /// Why, in one line, for every status but 0.
-    pub because: Option<String>,
-    /// What `--no-fail` turned into 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub without_no_fail: Option<u8>,
 }

@@ -1,11 +1,13 @@
 //! What a judgement says: verdicts, reasons and the numbers that decided.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::suite::metric::{Better, Metric, Unit};
-use crate::suite::settings::{Budget, Statistic, word_enum};
+use crate::suite::settings::{Budget, Method, Statistic, word_enum};
 
-use super::evidence::StoppedBecause;
+use super::evidence::{Stage, StoppedBecause};
 
 word_enum! {
     /// The verdict of one comparison.
@@ -58,6 +60,10 @@ word_enum! {
         NotConfirmed = "not_confirmed",
         /// A value is not finite.
         NonFinite = "non_finite",
+        /// A value is 0 or below, where the test needs its logarithm.
+        NonPositive = "non_positive",
+        /// Sure, but no longer so after the correction for many comparisons.
+        Corrected = "corrected",
     }
 }
 
@@ -153,6 +159,100 @@ pub struct Comparison {
     /// For an inconclusive one: the samples a side that would likely settle it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples_needed: Option<u32>,
+    /// The description beside the verdict.
+    #[serde(default)]
+    pub details: Details,
+}
+
+/// The description beside a verdict: what was asked how, and what the samples look like. It decides nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Details {
+    /// The family of the test that gave the verdict.
+    pub method: Option<Method>,
+    /// The stage whose samples gave the verdict and the numbers.
+    pub stage: Option<Stage>,
+    /// The probability a pass needed, where it is not `confidence`.
+    pub pass_confidence: Option<f64>,
+    /// Median of base.
+    pub base_median: Option<f64>,
+    /// Median of head.
+    pub head_median: Option<f64>,
+    /// Mean of base.
+    pub base_mean: Option<f64>,
+    /// Mean of head.
+    pub head_mean: Option<f64>,
+    /// Spearman's rank correlation of the pairs, by which `pairing = "auto"` chose.
+    pub correlation: Option<f64>,
+    /// Scatter of the pairs' log-ratios as one side's share, IQR / 1.349 / sqrt 2; a ratio.
+    pub pair_dispersion: Option<f64>,
+    /// p-value against "not worse than accepted": small for a regression.
+    pub p_regression: Option<f64>,
+    /// p-value against "not better than accepted": small for an improvement.
+    pub p_improvement: Option<f64>,
+    /// p-value against "worse than accepted": small for a pass.
+    pub p_pass: Option<f64>,
+    /// Two-sided p-value against "no change" (preset `effect`).
+    pub p_change: Option<f64>,
+    /// The p-value the verdict used, adjusted for all comparisons of the run.
+    pub adjusted_p: Option<f64>,
+    /// Which way preset `effect` sees a change of at least `show_percent`.
+    pub effect: Option<EffectSeen>,
+    /// Cliff's delta: P(head > base) - P(head < base).
+    pub cliffs_delta: Option<f64>,
+    /// Its size in a word.
+    pub cliffs_size: Option<EffectSize>,
+    /// Tukey's outliers of base.
+    pub base_outliers: Option<Outliers>,
+    /// Tukey's outliers of head.
+    pub head_outliers: Option<Outliers>,
+    /// Interquartile range / 1.349 / median of base.
+    pub base_robust_cv: Option<f64>,
+    /// Interquartile range / 1.349 / median of head.
+    pub head_robust_cv: Option<f64>,
+    /// Correlation of each run of base with the next: far from 0 when the machine drifts.
+    pub base_autocorrelation: Option<f64>,
+    /// Correlation of each run of head with the next.
+    pub head_autocorrelation: Option<f64>,
+}
+
+word_enum! {
+    /// Cliff's delta in a word (Romano et al. 2006).
+    EffectSize {
+        /// Below 0.147.
+        Negligible = "negligible",
+        /// Below 0.33.
+        Small = "small",
+        /// Below 0.474.
+        Medium = "medium",
+        /// From 0.474.
+        Large = "large",
+    }
+}
+
+word_enum! {
+    /// What preset `effect` shows of a comparison.
+    EffectSeen {
+        /// Significant, and worse by at least `show_percent`.
+        Slower = "slower",
+        /// Significant, and better by at least `show_percent`.
+        Faster = "faster",
+        /// Anything else.
+        NoChange = "no_change",
+    }
+}
+
+/// Points beyond Tukey's fences: 1.5 interquartile ranges (mild), 3 (severe). They are kept in all numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outliers {
+    /// Far too low.
+    pub low_severe: usize,
+    /// Too low.
+    pub low_mild: usize,
+    /// Too high.
+    pub high_mild: usize,
+    /// Far too high.
+    pub high_severe: usize,
 }
 
 word_enum! {
@@ -189,4 +289,87 @@ pub struct BudgetOutcome {
     pub samples: usize,
     /// Whether these are fewer than a percentile of that height needs.
     pub few_tail_samples: bool,
+}
+
+/// The description of one sample. All in the metric's base unit but the two ratios.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// The unit.
+    pub unit: Unit,
+    /// Samples.
+    pub count: usize,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Sample standard deviation (n - 1); `None` for one sample.
+    pub standard_deviation: Option<f64>,
+    /// Standard deviation over mean.
+    pub cv: Option<f64>,
+    /// Interquartile range / 1.349 / median.
+    pub robust_cv: Option<f64>,
+    /// 90th, 95th, 99th percentile, and those a budget names, by name.
+    pub percentiles: BTreeMap<String, f64>,
+}
+
+/// The counts of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// All benchmarks.
+    pub benchmarks: usize,
+    /// By result.
+    pub pass: usize,
+    /// By result.
+    pub improved: usize,
+    /// By result.
+    pub inconclusive: usize,
+    /// By result.
+    pub over_budget: usize,
+    /// By result.
+    pub regression: usize,
+    /// By result.
+    pub metric_error: usize,
+    /// By result.
+    pub error: usize,
+    /// Comparisons and budgets that were skipped.
+    pub skipped: usize,
+    /// Comparisons that are not gated, by verdict.
+    pub not_gated: NotGated,
+    /// By presence.
+    pub unchanged: usize,
+    /// By presence.
+    pub new: usize,
+    /// By presence.
+    pub removed: usize,
+    /// By presence.
+    pub not_comparable: usize,
+}
+
+/// Comparisons that may not fail the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct NotGated {
+    /// By verdict.
+    pub pass: usize,
+    /// By verdict.
+    pub improved: usize,
+    /// By verdict.
+    pub inconclusive: usize,
+    /// By verdict.
+    pub regression: usize,
+}
+
+/// How the run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// The status of the process.
+    pub code: u8,
+    /// Why, in one line, for every status but 0.
+    pub because: Option<String>,
+    /// What `--no-fail` turned into 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_no_fail: Option<u8>,
 }

@@ -1,0 +1,148 @@
+//! From the counts of a finished run to its exit status, with the line that says why.
+
+use crate::error::ExitCode;
+
+use super::outcome::{BenchResult, Exit, Summary};
+use super::run::RunContext;
+
+/// So many benchmarks are named before "and n more".
+const NAMED: usize = 3;
+
+/// The exit status of a finished run, first that holds: 4 interrupted or an error, 6 something not measured, 1 a
+/// regression, an exceeded budget or a thing named in `also_fail_on`, 0. `--no-fail` is not looked at.
+pub fn code(summary: &Summary, context: &RunContext) -> ExitCode {
+    if context.interrupted || 0 < summary.error {
+        ExitCode::Execution
+    } else if 0 < summary.metric_error {
+        ExitCode::NotMeasured
+    } else if 0 < summary.regression + summary.over_budget || also_failing(summary, context).next().is_some()
+    {
+        ExitCode::GateFailed
+    } else {
+        ExitCode::Success
+    }
+}
+
+/// The counts that `also_fail_on` makes fail, with their words.
+fn also_failing<'a>(
+    summary: &'a Summary,
+    context: &'a RunContext,
+) -> impl Iterator<Item = (&'static str, usize)> + 'a {
+    [("inconclusive", summary.inconclusive), ("removed", summary.removed), ("skipped", summary.skipped)]
+        .into_iter()
+        .filter(|&(word, count)| 0 < count && context.also_fail_on.iter().any(|named| named == word))
+}
+
+/// One benchmark as the exit line sees it.
+pub(super) struct Named<'a> {
+    pub(super) label: String,
+    pub(super) result: BenchResult,
+    pub(super) removed: bool,
+    pub(super) skipped: bool,
+    /// Why it has no result.
+    pub(super) error: Option<&'a str>,
+}
+
+/// The exit status with its reason. `measured_nothing`: the run has no sample and no benchmark known to be unchanged,
+/// which is never green.
+pub(super) fn exit(
+    summary: &Summary,
+    context: &RunContext,
+    names: &[Named<'_>],
+    measured_nothing: bool,
+) -> Exit {
+    let code = match code(summary, context) {
+        ExitCode::Success | ExitCode::GateFailed if measured_nothing => ExitCode::NotMeasured,
+        code => code,
+    };
+    let because = because(code, summary, context, names, measured_nothing);
+    if code == ExitCode::GateFailed && context.no_fail {
+        let because = because.map(|because| format!("{because} (exit status 1 turned into 0 by --no-fail)"));
+        return Exit { code: 0, because, without_no_fail: Some(code as u8) };
+    }
+    Exit { code: code as u8, because, without_no_fail: None }
+}
+
+fn because(
+    code: ExitCode,
+    summary: &Summary,
+    context: &RunContext,
+    names: &[Named<'_>],
+    measured_nothing: bool,
+) -> Option<String> {
+    let with = |result: BenchResult| names.iter().filter(move |named| named.result == result);
+    let labels = |result| listed(with(result).map(|named| named.label.as_str()));
+    let first_error = |result| {
+        let message = with(result).find_map(|named| named.error)?.lines().next()?;
+        Some(format!(": {message}"))
+    };
+    match code {
+        ExitCode::Success => None,
+        ExitCode::Execution if context.interrupted => Some("interrupted before all was measured".to_owned()),
+        ExitCode::Execution => Some(format!(
+            "{} failed: {}{}",
+            counted(summary.error, "benchmark"),
+            labels(BenchResult::Error),
+            first_error(BenchResult::Error).unwrap_or_default()
+        )),
+        ExitCode::NotMeasured if measured_nothing && summary.metric_error == 0 => {
+            Some("nothing was measured: no benchmark gave a sample in head".to_owned())
+        }
+        ExitCode::NotMeasured => Some(format!(
+            "{} lacked a measurement that was asked for: {}{}",
+            counted(summary.metric_error, "benchmark"),
+            labels(BenchResult::MetricError),
+            first_error(BenchResult::MetricError).unwrap_or_default()
+        )),
+        _ => {
+            let mut parts = Vec::new();
+            if 0 < summary.regression {
+                parts.push(format!(
+                    "{}: {}",
+                    counted(summary.regression, "regression"),
+                    labels(BenchResult::Regression)
+                ));
+            }
+            if 0 < summary.over_budget {
+                parts.push(format!(
+                    "{} over budget: {}",
+                    summary.over_budget,
+                    labels(BenchResult::OverBudget)
+                ));
+            }
+            for (word, count) in also_failing(summary, context) {
+                let concerned = names.iter().filter(|named| match word {
+                    "removed" => named.removed,
+                    "skipped" => named.skipped,
+                    _ => named.result == BenchResult::Inconclusive,
+                });
+                let labels = listed(concerned.map(|named| named.label.as_str()));
+                parts.push(format!("{count} {word}, named in also_fail_on: {labels}"));
+            }
+            Some(parts.join("; "))
+        }
+    }
+}
+
+impl Exit {
+    /// The status after a clean-up that failed: 0 becomes 4, any other stays.
+    pub fn after_failed_cleanup(self, why: &str) -> Self {
+        if self.code != ExitCode::Success as u8 {
+            return self;
+        }
+        Self { code: ExitCode::Execution as u8, because: Some(format!("cleaning up failed: {why}")), ..self }
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn listed<'a>(labels: impl Iterator<Item = &'a str>) -> String {
+    let labels: Vec<&str> = labels.collect();
+    let named = labels[..labels.len().min(NAMED)].join(", ");
+    match labels.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}

@@ -1,0 +1,68 @@
+//! From verdicts to the result of a benchmark, and to the counts of a run.
+
+use super::budget;
+use super::evidence::Presence;
+use super::outcome::{
+    BenchResult, BudgetOutcome, BudgetStatus, Comparison, NotGated, Reason, Summary, Verdict,
+};
+
+/// The worst of the gated comparisons and the budgets. A comparison that was skipped for a value that is not finite is
+/// an error of its metric; any other skipped one has no effect here.
+pub fn worst(comparisons: &[Comparison], budgets: &[BudgetOutcome]) -> BenchResult {
+    let of_comparison = |comparison: &Comparison| match comparison.verdict {
+        _ if comparison.derived_from.is_some() => BenchResult::Pass,
+        Verdict::Skipped if comparison.reason == Some(Reason::NonFinite) => BenchResult::MetricError,
+        _ if !comparison.gate => BenchResult::Pass,
+        Verdict::Pass | Verdict::Skipped => BenchResult::Pass,
+        Verdict::Improved => BenchResult::Improved,
+        Verdict::Inconclusive => BenchResult::Inconclusive,
+        Verdict::Regression => BenchResult::Regression,
+    };
+    let all = comparisons.iter().map(of_comparison).chain(budgets.iter().map(budget::effect));
+    all.max().unwrap_or(BenchResult::Pass)
+}
+
+/// Adds one benchmark to the counts.
+pub fn count(
+    summary: &mut Summary,
+    presence: Presence,
+    result: BenchResult,
+    comparisons: &[Comparison],
+    budgets: &[BudgetOutcome],
+) {
+    summary.benchmarks += 1;
+    *match result {
+        BenchResult::Pass => &mut summary.pass,
+        BenchResult::Improved => &mut summary.improved,
+        BenchResult::Inconclusive => &mut summary.inconclusive,
+        BenchResult::OverBudget => &mut summary.over_budget,
+        BenchResult::Regression => &mut summary.regression,
+        BenchResult::MetricError => &mut summary.metric_error,
+        BenchResult::Error => &mut summary.error,
+    } += 1;
+    match presence {
+        Presence::Compared => {}
+        Presence::Unchanged => summary.unchanged += 1,
+        Presence::New => summary.new += 1,
+        Presence::Removed => summary.removed += 1,
+        Presence::NotComparable => summary.not_comparable += 1,
+    }
+    for comparison in comparisons.iter().filter(|comparison| comparison.derived_from.is_none()) {
+        if comparison.verdict == Verdict::Skipped {
+            summary.skipped += 1;
+        } else if !comparison.gate {
+            count_not_gated(&mut summary.not_gated, comparison.verdict);
+        }
+    }
+    summary.skipped += budgets.iter().filter(|budget| budget.status == BudgetStatus::Skipped).count();
+}
+
+fn count_not_gated(not_gated: &mut NotGated, verdict: Verdict) {
+    match verdict {
+        Verdict::Pass => not_gated.pass += 1,
+        Verdict::Improved => not_gated.improved += 1,
+        Verdict::Inconclusive => not_gated.inconclusive += 1,
+        Verdict::Regression => not_gated.regression += 1,
+        Verdict::Skipped => {}
+    }
+}

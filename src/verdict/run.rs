@@ -1,0 +1,178 @@
+//! The judgement of a whole run: every benchmark, the counts, the exit status.
+
+use std::collections::BTreeMap;
+
+use crate::suite::metric::Metric;
+
+use super::budget;
+use super::comparison::Opponents;
+use super::evidence::{ErrorKind, Evidence, Presence};
+use super::exit::{self, Named};
+use super::outcome::{BenchResult, BudgetOutcome, Comparison, Exit, Reason, Statistics, Summary, Verdict};
+use super::result;
+use super::statistics;
+use super::throughput;
+
+/// What a judgement depends on beside the samples and their settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunContext {
+    /// The seed of the random resamples.
+    pub seed: u64,
+    /// When the run began, RFC 3339: what is accepted for a time is judged against it.
+    pub started_at: Option<String>,
+    /// Things beside a regression that fail the run: `inconclusive`, `removed`, `skipped`.
+    pub also_fail_on: Vec<String>,
+    /// Whether benchmarks that `max_time` left out are accepted.
+    pub allow_partial: bool,
+    /// `--no-fail`: exit status 1 becomes 0.
+    pub no_fail: bool,
+    /// Whether the user interrupted the run.
+    pub interrupted: bool,
+}
+
+/// What a run comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunJudgement {
+    /// One for each evidence, in its order.
+    pub benchmarks: Vec<Judged>,
+    /// The counts.
+    pub summary: Summary,
+    /// The exit status and why.
+    pub exit: Exit,
+    /// What advises the reader.
+    pub warnings: Vec<String>,
+}
+
+/// What a benchmark comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Base against each further side.
+    pub comparisons: Vec<Comparison>,
+    /// The absolute limits, for each side but base.
+    pub budgets: Vec<BudgetOutcome>,
+    /// The worst of its gated parts.
+    pub result: BenchResult,
+    /// The description of each side's metrics, in the order of the sides.
+    pub statistics: Vec<BTreeMap<Metric, Statistics>>,
+    /// The group it is summarised in.
+    pub group: String,
+}
+
+/// Judges everything that was measured. The same evidence and context give the same answer, bit for bit.
+pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
+    let benchmarks: Vec<Judged> = evidence.iter().map(|evidence| judge(evidence, context)).collect();
+    let mut summary = Summary::default();
+    let mut names = Vec::with_capacity(evidence.len());
+    for (evidence, judged) in evidence.iter().zip(&benchmarks) {
+        let skipped_before = summary.skipped;
+        result::count(&mut summary, evidence.presence, judged.result, &judged.comparisons, &judged.budgets);
+        names.push(Named {
+            label: evidence.identity.label(),
+            result: judged.result,
+            removed: evidence.presence == Presence::Removed,
+            skipped: skipped_before < summary.skipped,
+            error: evidence.error.as_ref().map(|error| error.message.as_str()),
+        });
+    }
+    let known = |evidence: &Evidence| {
+        evidence.presence == Presence::Unchanged || evidence.sides.iter().any(|side| !side.runs.is_empty())
+    };
+    let exit = exit::exit(&summary, context, &names, !evidence.iter().any(known));
+    RunJudgement { benchmarks, summary, exit, warnings: Vec::new() }
+}
+
+fn judge(evidence: &Evidence, context: &RunContext) -> Judged {
+    let settings = &evidence.settings;
+    let failure = evidence.error.as_ref().map(|error| of_error(error.kind, context));
+    let readable = failure != Some(BenchResult::Error);
+    let comparisons = if readable { compare(evidence, context) } else { Vec::new() };
+    let heads = heads(evidence);
+    let budgets: Vec<BudgetOutcome> = if readable {
+        let checked = heads
+            .iter()
+            .flat_map(|side| settings.budgets.iter().map(|budget| budget::check(settings, budget, side)));
+        checked.collect()
+    } else {
+        Vec::new()
+    };
+    let mut result = result::worst(&comparisons, &budgets);
+    if lacks_measurement(evidence, &comparisons) && failure.is_none() {
+        result = result.max(BenchResult::MetricError);
+    }
+    Judged {
+        comparisons,
+        budgets,
+        result: failure.map_or(result, |failure| result.max(failure)),
+        statistics: evidence.sides.iter().map(|side| statistics::describe(settings, side)).collect(),
+        group: group(evidence),
+    }
+}
+
+/// What a failure makes of the result.
+fn of_error(kind: ErrorKind, context: &RunContext) -> BenchResult {
+    match kind {
+        ErrorKind::NotMeasured if context.allow_partial => BenchResult::Inconclusive,
+        ErrorKind::MeasuredNothing | ErrorKind::NotMeasured | ErrorKind::MetricFailed => {
+            BenchResult::MetricError
+        }
+        _ => BenchResult::Error,
+    }
+}
+
+/// Whether base and head are compared at all.
+fn is_compared(evidence: &Evidence) -> bool {
+    evidence.presence == Presence::Compared && evidence.settings.compare
+}
+
+/// All comparisons: each further side against the first.
+fn compare(evidence: &Evidence, context: &RunContext) -> Vec<Comparison> {
+    let Some((base, heads)) = evidence.sides.split_first().filter(|_| is_compared(evidence)) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for head in heads {
+        let mut comparisons = Opponents { evidence, base, head, seed: context.seed }.compare();
+        let latency = comparisons.iter().position(|comparison| comparison.metric == Metric::Latency);
+        let derived = throughput::derive(evidence, base, head, latency.map(|index| &comparisons[index]));
+        if let Some(derived) = derived {
+            comparisons.insert(latency.map_or(0, |index| index + 1), derived);
+        }
+        all.append(&mut comparisons);
+    }
+    all
+}
+
+/// The sides that budgets are checked on: all but base.
+fn heads(evidence: &Evidence) -> &[super::evidence::Side] {
+    match evidence.presence {
+        Presence::Removed => &[],
+        Presence::New => &evidence.sides,
+        _ if evidence.sides.len() == 1 => &evidence.sides,
+        _ => evidence.sides.get(1..).unwrap_or(&[]),
+    }
+}
+
+/// Whether something that was asked for was not measured: a metric, or anything at all.
+fn lacks_measurement(evidence: &Evidence, comparisons: &[Comparison]) -> bool {
+    let asked =
+        |metric: &Metric| evidence.settings.metrics.get(metric).is_some_and(|metric| metric.asked_for);
+    let missing = comparisons
+        .iter()
+        .any(|comparison| comparison.reason == Some(Reason::NotMeasured) && asked(&comparison.metric));
+    let own = |comparison: &&Comparison| comparison.derived_from.is_none();
+    let nothing = match evidence.presence {
+        Presence::Removed | Presence::Unchanged | Presence::NotComparable => false,
+        Presence::Compared if evidence.settings.compare => comparisons.iter().filter(own).all(|comparison| {
+            comparison.verdict == Verdict::Skipped && comparison.reason == Some(Reason::NotMeasured)
+        }),
+        Presence::Compared | Presence::New => heads(evidence).iter().all(|side| side.runs.is_empty()),
+    };
+    missing || nothing
+}
+
+/// The suite's group, else the part of the id before the first `/`.
+fn group(evidence: &Evidence) -> String {
+    let id = &evidence.identity.id;
+    let own = || id.split_once('/').map_or(id.as_str(), |(first, _)| first).to_owned();
+    evidence.settings.group.clone().unwrap_or_else(own)
+}

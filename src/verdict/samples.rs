@@ -1,0 +1,78 @@
+//! Which unit runs of two sides are compared, and in which pairs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::suite::metric::Metric;
+
+use super::evidence::{Side, Stage, UnitRun};
+
+/// The runs of one stage of two sides, in the order they were made.
+pub(super) struct Runs<'a> {
+    pub(super) base: Vec<&'a UnitRun>,
+    pub(super) head: Vec<&'a UnitRun>,
+    /// The k-th run of base in a round with the k-th of head. Empty in files without rounds.
+    pub(super) pairs: Vec<(&'a UnitRun, &'a UnitRun)>,
+}
+
+impl<'a> Runs<'a> {
+    /// The runs that are compared: where there are rounds, only those of rounds that both sides took part in. Head
+    /// may have been measured on alone, for a percentile budget, at another time than base.
+    pub(super) fn of(base: &'a Side, head: &'a Side, stage: Stage) -> Self {
+        let at_stage = |side: &'a Side| side.runs.iter().filter(|run| run.stage == stage).collect::<Vec<_>>();
+        let (mut base, mut head) = (at_stage(base), at_stage(head));
+        let has_rounds = base.iter().chain(&head).all(|run| run.round.is_some());
+        let mut pairs = Vec::new();
+        if has_rounds {
+            let by_round = |runs: &[&'a UnitRun]| {
+                let mut rounds: BTreeMap<Option<u32>, Vec<&'a UnitRun>> = BTreeMap::new();
+                runs.iter().for_each(|run| rounds.entry(run.round).or_default().push(run));
+                rounds
+            };
+            let (base_rounds, head_rounds) = (by_round(&base), by_round(&head));
+            if !base.is_empty() && !head.is_empty() {
+                base.retain(|run| head_rounds.contains_key(&run.round));
+                head.retain(|run| base_rounds.contains_key(&run.round));
+            }
+            let mut seen = BTreeSet::new();
+            for round in base.iter().map(|run| run.round).filter(|&round| seen.insert(round)) {
+                if let (Some(base), Some(head)) = (base_rounds.get(&round), head_rounds.get(&round)) {
+                    pairs.extend(base.iter().copied().zip(head.iter().copied()));
+                }
+            }
+        }
+        Self { base, head, pairs }
+    }
+
+    /// The samples of one metric.
+    pub(super) fn samples(&self, metric: &Metric) -> Samples {
+        let values = |runs: &[&UnitRun]| runs.iter().filter_map(|run| run.values.get(metric)).collect();
+        let pair =
+            |(base, head): &(&UnitRun, &UnitRun)| Some((base.values.get(metric)?, head.values.get(metric)?));
+        Samples {
+            base: values(&self.base),
+            head: values(&self.head),
+            pairs: self.pairs.iter().filter_map(pair).collect(),
+        }
+    }
+}
+
+/// The values of one metric, in the order they were made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Samples {
+    pub(super) base: Vec<f64>,
+    pub(super) head: Vec<f64>,
+    /// (base, head) of one pair each; empty where there are no rounds.
+    pub(super) pairs: Vec<(f64, f64)>,
+}
+
+impl Samples {
+    /// Samples of base and head.
+    pub(super) fn counts(&self) -> [usize; 2] {
+        [self.base.len(), self.head.len()]
+    }
+
+    /// Whether every value can be calculated with.
+    pub(super) fn all_finite(&self) -> bool {
+        self.base.iter().chain(&self.head).all(|value| value.is_finite())
+    }
+}
