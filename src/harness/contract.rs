@@ -4,9 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::suite::identity::TargetKind;
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
+
 /// A built bench program with all that is needed to start it as cargo would.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executable {
+    /// The kind of its target: cargo starts benches, and only them, with `--bench` before all other arguments.
+    pub kind: TargetKind,
     /// The program, behind the fixed path that both revisions share.
     pub path: PathBuf,
     /// The package's root, behind the same fixed path; the working directory of benches.
@@ -15,6 +20,94 @@ pub struct Executable {
     pub env: Vec<(OsString, OsString)>,
     /// `[target.<triple>.runner]` words before the program; mostly empty.
     pub runner: Vec<OsString>,
+}
+
+/// How the suite wants a program started, with every placeholder filled in for one revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedLaunch {
+    /// Arguments after the harness's own.
+    pub args: Vec<OsString>,
+    /// Variables set on top of the executable's environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// A file the program reads as standard input; closed when absent.
+    pub stdin: Option<PathBuf>,
+    /// Exit codes that count as success.
+    pub exit_codes: Vec<i32>,
+}
+
+/// Which benchmarks of a program one unit run measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection<'a> {
+    /// The one with exactly this id. A whole program is always selected by its target's name.
+    One(&'a str),
+    /// Every one the program has.
+    All,
+}
+
+/// What one unit run may cost. A bare time limit converts into it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunBudget {
+    /// When the process tree is killed.
+    pub timeout: Duration,
+    /// Latency of the benchmark seen in an earlier run, in ns: harnesses that sample inside a process take fewer
+    /// samples of a slow function. Give both revisions the same hint, or their runs differ in more than the code.
+    pub latency_hint_ns: Option<f64>,
+}
+
+impl RunBudget {
+    /// The cheapest run that still tells the latency: for a first, thrown-away run of an unknown function.
+    pub fn cheapest(timeout: Duration) -> Self {
+        Self { timeout, latency_hint_ns: Some(f64::INFINITY) }
+    }
+}
+
+impl From<Duration> for RunBudget {
+    fn from(timeout: Duration) -> Self {
+        Self { timeout, latency_hint_ns: None }
+    }
+}
+
+/// What one unit run says of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// The benchmark's id; empty for a whole program that was not selected by name.
+    pub id: String,
+    /// One value per metric.
+    pub values: Values,
+}
+
+/// Why a process gave no list or no measurement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct HarnessError {
+    /// What kind of failure.
+    pub kind: ErrorKind,
+    /// What failed, why, and what to try. One line.
+    pub message: String,
+}
+
+impl HarnessError {
+    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// The error as reports keep it: with the last lines the process wrote to standard error.
+    pub fn into_benchmark_error(self, output: &RunOutput) -> BenchmarkError {
+        BenchmarkError { kind: self.kind, message: self.message, stderr: stderr_tail(&output.stderr) }
+    }
+}
+
+/// The last 20 lines of standard error, at most 2 KiB; `None` when there are none.
+pub fn stderr_tail(stderr: &[u8]) -> Option<String> {
+    const LINES: usize = 20;
+    const BYTES: usize = 2048;
+    let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(BYTES)..]);
+    let text = text.trim_end().trim_start_matches('\u{fffd}');
+    let lines: Vec<&str> = text.lines().collect();
+    let tail = lines[lines.len().saturating_sub(LINES)..].join("\n");
+    (!tail.trim().is_empty()).then_some(tail)
 }
 
 /// A command for the runner: complete, nothing is inherited.

@@ -1,0 +1,275 @@
+//! criterion 0.5 to 0.8: short runs into a fresh output directory, read from its JSON files.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::suite::metric::Metric;
+use crate::verdict::evidence::{ErrorKind, Values};
+
+use super::contract::{
+    CollectedFile, CommandSpec, Executable, HarnessError, Measurement, ResolvedLaunch, RunBudget, RunOutput,
+    Selection,
+};
+
+/// Listing runs the benches' own setup code, so it may take a while; a program that ignores `--list` takes longer.
+const LIST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// criterion's own output directory. Without it criterion spawns `cargo metadata`, and compares with what it finds.
+const HOME: &str = "CRITERION_HOME";
+
+/// Samples inside one run: many and short, so that the median ignores the few that were preempted.
+const SAMPLES: f64 = 50.0;
+/// criterion refuses fewer.
+const FEWEST_SAMPLES: f64 = 10.0;
+/// A sample is one iteration at least, so 50 samples of a slow function would cost 50 times its latency; from 1 ms on
+/// their number falls, to keep the run at about this long.
+const SLOW_RUN_NS: f64 = 50e6;
+
+pub(super) fn list_command(executable: &Executable, launch: &ResolvedLaunch) -> CommandSpec {
+    let args = ["--bench", "--list", "--format", "terse"].map(OsString::from);
+    command(executable, launch, args, LIST_TIMEOUT, &[])
+}
+
+pub(super) fn run_command(
+    executable: &Executable,
+    launch: &ResolvedLaunch,
+    selection: &Selection<'_>,
+    budget: RunBudget,
+) -> CommandSpec {
+    let mut args: Vec<OsString> = vec!["--bench".into()];
+    if let Selection::One(id) = selection {
+        args.push("--exact".into());
+        args.push(id.into());
+    }
+    let samples = samples_inside(budget.latency_hint_ns).to_string();
+    let flags =
+        ["--noplot", "--sample-size", &samples, "--warm-up-time", "0.001", "--measurement-time", "0.01"];
+    args.extend(flags.map(OsString::from));
+    args.extend(["--nresamples", "10"].map(OsString::from));
+    command(executable, launch, args, budget.timeout, &["benchmark.json", "sample.json"])
+}
+
+/// The sample size asked of criterion, 10 to 50.
+fn samples_inside(latency_hint_ns: Option<f64>) -> u32 {
+    let wanted = latency_hint_ns.map_or(SAMPLES, |latency| SLOW_RUN_NS / latency);
+    // A hint that is no time at all (NaN) says nothing.
+    let wanted = if wanted.is_nan() { SAMPLES } else { wanted };
+    wanted.clamp(FEWEST_SAMPLES, SAMPLES) as u32
+}
+
+fn command(
+    executable: &Executable,
+    launch: &ResolvedLaunch,
+    args: impl IntoIterator<Item = OsString>,
+    timeout: Duration,
+    collect: &'static [&'static str],
+) -> CommandSpec {
+    let (program, args) =
+        super::program_and_args(executable, args.into_iter().chain(launch.args.iter().cloned()));
+    CommandSpec {
+        program,
+        args,
+        env: super::environment(executable, launch),
+        cwd: launch.cwd.clone(),
+        stdin: launch.stdin.clone(),
+        timeout,
+        scratch_variable: Some(HOME),
+        collect,
+        capture_stdout: true,
+    }
+}
+
+pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError> {
+    super::ending::check(output, &[0]).map_err(|error| {
+        if String::from_utf8_lossy(&output.stderr).contains("'--format' which wasn't expected") {
+            let message = "listing the benchmarks failed: criterion is older than 0.5 or its main does not pass the \
+                           arguments on; update criterion to 0.5 or later";
+            return HarnessError::new(ErrorKind::Output, message);
+        }
+        HarnessError::new(error.kind, format!("listing the criterion benchmarks failed: {error}"))
+    })?;
+    let mut ids: Vec<String> = Vec::new();
+    // The benches' setup code runs during the list and may print anything, so only whole lines of the shape count.
+    for line in output.stdout.split(|&byte| byte == b'\n') {
+        let Some(id) = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix(": benchmark"))
+        else {
+            continue;
+        };
+        // An id that is there twice is listed once; its run then says that it is ambiguous.
+        if !ids.iter().any(|known| known == id) {
+            ids.push(id.to_owned());
+        }
+    }
+    Ok(ids)
+}
+
+/// What `benchmark.json` says of a benchmark, as far as it is used.
+#[derive(Deserialize)]
+struct BenchmarkFile {
+    full_id: String,
+    title: String,
+}
+
+/// What `sample.json` says: `times[i]` is the total of `iters[i]` iterations, in ns unless the bench measures
+/// something of its own.
+#[derive(Deserialize)]
+struct SampleFile {
+    iters: Vec<f64>,
+    times: Vec<f64>,
+}
+
+/// One benchmark of a run, with the place its numbers come from.
+struct Found<'a> {
+    benchmark: BenchmarkFile,
+    sample: &'a CollectedFile,
+}
+
+pub(super) fn parse_run(
+    selection: &Selection<'_>,
+    output: &RunOutput,
+) -> Result<Vec<Measurement>, HarnessError> {
+    let found = benchmarks(&output.files)?;
+    match selection {
+        Selection::One(id) => {
+            let mut of_id = found.iter().filter(|it| it.benchmark.full_id == *id);
+            let Some(one) = of_id.next() else { return Err(measured_nothing(id)) };
+            if of_id.next().is_some() {
+                return Err(ambiguous(id));
+            }
+            Ok(vec![measurement(one, output)?])
+        }
+        Selection::All if found.is_empty() => {
+            let message = "the program exited with success and measured no benchmark; check that its \
+                           `criterion_group!` names them and that its main is `criterion_main!`";
+            Err(HarnessError::new(ErrorKind::MeasuredNothing, message))
+        }
+        Selection::All => {
+            let mut measurements: Vec<Measurement> = Vec::with_capacity(found.len());
+            for one in &found {
+                let measurement = measurement(one, output)?;
+                if measurements.iter().any(|known| known.id == measurement.id) {
+                    return Err(ambiguous(&measurement.id));
+                }
+                measurements.push(measurement);
+            }
+            Ok(measurements)
+        }
+    }
+}
+
+/// The benchmarks that left files, by the `new` directories. `base` holds copies, and a directory's name is not the
+/// id: it is cut and has characters replaced.
+fn benchmarks(files: &[CollectedFile]) -> Result<Vec<Found<'_>>, HarnessError> {
+    let mut found = Vec::new();
+    for file in files {
+        let Some(directory) = new_directory(file, "benchmark.json") else { continue };
+        let benchmark: BenchmarkFile = parse(file)?;
+        let sample = files.iter().find(|it| new_directory(it, "sample.json") == Some(directory));
+        let Some(sample) = sample else {
+            let message = format!(
+                "criterion wrote {} but no sample.json beside it, for benchmark `{}`; run the bench by hand, and \
+                 report the criterion version if it works there",
+                file.path.display(),
+                benchmark.full_id
+            );
+            return Err(HarnessError::new(ErrorKind::Output, message));
+        };
+        found.push(Found { benchmark, sample });
+    }
+    Ok(found)
+}
+
+/// The `…/new` directory of a file with this name, if it lies in one.
+fn new_directory<'a>(file: &'a CollectedFile, name: &str) -> Option<&'a Path> {
+    let directory = file.path.parent()?;
+    (file.path.file_name()? == name && directory.file_name()? == "new").then_some(directory)
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(file: &CollectedFile) -> Result<T, HarnessError> {
+    serde_json::from_slice(&file.bytes).map_err(|error| unreadable(file, &error.to_string()))
+}
+
+fn unreadable(file: &CollectedFile, why: &str) -> HarnessError {
+    let message = format!(
+        "criterion's file {} is not of the shape that criterion 0.5 to 0.8 writes: {why}; check the criterion \
+         version of the bench, and report it if it is one of these",
+        file.path.display()
+    );
+    HarnessError::new(ErrorKind::Output, message)
+}
+
+fn measurement(found: &Found<'_>, output: &RunOutput) -> Result<Measurement, HarnessError> {
+    let id = &found.benchmark.full_id;
+    if let Some(unit) = foreign_unit(&found.benchmark, &output.stdout) {
+        let message = format!(
+            "benchmark `{id}` measures in `{unit}`, by a measurement of its own, and only wall time can be read from \
+             criterion; use criterion's `WallTime` for it, or leave it out with `skip`"
+        );
+        return Err(HarnessError::new(ErrorKind::Output, message));
+    }
+    let sample: SampleFile = parse(found.sample)?;
+    let latency = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
+    Ok(Measurement { id: id.clone(), values: Values::from_iter([(Metric::Latency, latency)]) })
+}
+
+/// The median of times / iterations: the only one of criterion's estimates that a preempted sample does not move.
+fn median_iteration(sample: &SampleFile) -> Result<f64, String> {
+    if sample.iters.len() != sample.times.len() {
+        return Err(format!("{} `iters` for {} `times`", sample.iters.len(), sample.times.len()));
+    }
+    let mut latencies = Vec::with_capacity(sample.times.len());
+    for (at, (&iterations, &time)) in sample.iters.iter().zip(&sample.times).enumerate() {
+        if !(1.0 <= iterations && iterations.is_finite() && 0.0 <= time && time.is_finite()) {
+            return Err(format!("sample {at} has {iterations} iterations in {time} ns"));
+        }
+        latencies.push(time / iterations);
+    }
+    latencies.sort_by(f64::total_cmp);
+    let middle = latencies.len() / 2;
+    match latencies.len() {
+        0 => Err("it holds no samples".to_owned()),
+        count if count % 2 == 1 => Ok(latencies[middle]),
+        _ => Ok(latencies[middle - 1] + (latencies[middle] - latencies[middle - 1]) / 2.0),
+    }
+}
+
+/// The unit of a benchmark that does not measure wall time, as far as criterion's text shows it: the files do not say.
+fn foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> Option<String> {
+    const TIMES: [&str; 6] = ["ps", "ns", "µs", "us", "ms", "s"];
+    let text = String::from_utf8_lossy(stdout);
+    let mut before = "";
+    for line in text.lines() {
+        let (head, estimate) = line.rsplit_once("time:").unwrap_or((line, ""));
+        // The estimate stands behind the title, or alone on the next line when the title is long.
+        let title = if head.trim().is_empty() { before.trim() } else { head.trim() };
+        before = line;
+        if title != benchmark.title.trim() {
+            continue;
+        }
+        let Some(inner) = estimate.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+            continue;
+        };
+        let (numbers, units): (Vec<&str>, Vec<&str>) =
+            inner.split_whitespace().partition(|word| word.parse::<f64>().is_ok());
+        if numbers.len() == 3 && units.iter().any(|unit| !TIMES.contains(unit)) {
+            return units.iter().find(|unit| !TIMES.contains(unit)).map(|&unit| unit.to_owned());
+        }
+    }
+    None
+}
+
+fn measured_nothing(id: &str) -> HarnessError {
+    let message = format!(
+        "the program exited with success and measured nothing for `{id}`; run it by hand with `cargo bench -- --exact \
+         '{id}'`: an id that changes from run to run, or text printed without a line end while listing, makes this"
+    );
+    HarnessError::new(ErrorKind::MeasuredNothing, message)
+}
+
+fn ambiguous(id: &str) -> HarnessError {
+    let message = format!("two benchmarks of the program have the id `{id}`; give each an id of its own");
+    HarnessError::new(ErrorKind::Output, message)
+}

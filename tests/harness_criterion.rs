@@ -1,0 +1,369 @@
+//! The criterion adapter against recorded outputs of criterion 0.4, 0.5 and 0.8.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cargo_benchgate::harness::{
+    CollectedFile, Executable, ExitOutcome, HarnessKind, ResolvedLaunch, RunBudget, RunOutput, Selection,
+};
+use cargo_benchgate::suite::identity::TargetKind;
+use cargo_benchgate::suite::metric::Metric;
+use cargo_benchgate::verdict::evidence::ErrorKind;
+
+const CRITERION: HarnessKind = HarnessKind::Criterion;
+
+const IDS: [&str; 9] = [
+    "tiny",
+    "mid 10us",
+    "hashed",
+    "grp/alloc/v/100",
+    "grp/100",
+    "grp/alloc/v/1000",
+    "grp/1000",
+    "slow/10ms",
+    "batched",
+];
+
+fn golden(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/golden/harness").join(path)
+}
+
+fn read(path: &str) -> Vec<u8> {
+    fs::read(golden(path)).unwrap()
+}
+
+fn output(stdout: &[u8], stderr: &[u8], code: i32) -> RunOutput {
+    RunOutput {
+        outcome: ExitOutcome::Code(code),
+        wall_ns: 15_000_000,
+        user_ns: 10_000_000,
+        system_ns: 2_000_000,
+        peak_rss_bytes: 8 << 20,
+        peak_rss_floor_bytes: 0,
+        involuntary_switches: 0,
+        stdout: stdout.to_vec(),
+        stderr: stderr.to_vec(),
+        files: Vec::new(),
+    }
+}
+
+fn launch() -> ResolvedLaunch {
+    ResolvedLaunch {
+        args: Vec::new(),
+        env: Vec::new(),
+        cwd: PathBuf::from("/slot/crate"),
+        stdin: None,
+        exit_codes: vec![0],
+    }
+}
+
+fn executable() -> Executable {
+    Executable {
+        kind: TargetKind::Bench,
+        path: PathBuf::from("/slot/target/release/deps/toy-1"),
+        package_root: PathBuf::from("/slot/crate"),
+        env: vec![("PATH".into(), "/bin".into()), ("CARGO_PKG_NAME".into(), "toy".into())],
+        runner: Vec::new(),
+    }
+}
+
+/// Every file below a recorded output directory, as the driver collects them: by name, in any order.
+fn collect(home: &Path, names: &[&str]) -> Vec<CollectedFile> {
+    fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        }
+    }
+    let mut found = Vec::new();
+    walk(home, &mut found);
+    found.retain(|path| names.iter().any(|name| path.ends_with(name)));
+    let file = |path: PathBuf| CollectedFile {
+        bytes: fs::read(&path).unwrap(),
+        path: path.strip_prefix(home).unwrap().to_owned(),
+    };
+    found.into_iter().map(file).collect()
+}
+
+fn home(path: &str) -> Vec<CollectedFile> {
+    let command = CRITERION.run_command(&executable(), &launch(), &Selection::All, Duration::from_secs(1));
+    collect(&golden(path), command.collect)
+}
+
+/// A benchmark's two files in `<directory>/new`.
+fn files(directory: &str, full_id: &str, sample: &str) -> Vec<CollectedFile> {
+    let benchmark = serde_json::json!({
+        "group_id": full_id, "function_id": null, "value_str": null, "throughput": null,
+        "full_id": full_id, "directory_name": directory, "title": full_id,
+    });
+    let file = |name: &str, bytes: Vec<u8>| CollectedFile {
+        path: Path::new(directory).join("new").join(name),
+        bytes,
+    };
+    vec![file("benchmark.json", benchmark.to_string().into_bytes()), file("sample.json", sample.into())]
+}
+
+fn latency(id: &str, files: Vec<CollectedFile>) -> f64 {
+    let mut run = output(b"", b"", 0);
+    run.files = files;
+    let measured = CRITERION.parse_run(&Selection::One(id), &launch(), &run).unwrap();
+    assert_eq!(measured.len(), 1);
+    assert_eq!(measured[0].id, id);
+    assert_eq!(measured[0].values.iter().count(), 1, "only time per iteration is read from criterion");
+    measured[0].values.get(&Metric::Latency).unwrap()
+}
+
+fn failure(id: &str, run: &RunOutput) -> (ErrorKind, String) {
+    let error = CRITERION.parse_run(&Selection::One(id), &launch(), run).unwrap_err();
+    assert!(!error.message.contains('\n'), "{error}");
+    (error.kind, error.message)
+}
+
+/// criterion's own median of the same samples, from estimates.json.
+fn recorded_median(version: &str, id: &str) -> f64 {
+    let directory = match id.strip_prefix("grp/alloc/v/") {
+        Some(rest) => format!("grp/alloc_v/{rest}"),
+        None => id.to_owned(),
+    };
+    let path = format!("criterion-{version}/home/{directory}/new/estimates.json");
+    let estimates: serde_json::Value = serde_json::from_slice(&read(&path)).unwrap();
+    estimates["median"]["point_estimate"].as_f64().unwrap()
+}
+
+fn assert_close(left: f64, right: f64) {
+    assert!((left - right).abs() <= 1e-9 * right.abs(), "{left} is not {right}");
+}
+
+#[test]
+fn criterion_lists_its_ids_in_order_in_every_recorded_shape() {
+    let shapes = [
+        "criterion-0.5/list-terse.txt",
+        "criterion-0.5/list-pretty.txt",
+        "criterion-0.8/list-terse.txt",
+        "criterion-0.8/list-pretty.txt",
+    ];
+    for shape in shapes {
+        assert_eq!(CRITERION.parse_list(&output(&read(shape), b"", 0)).unwrap(), IDS, "{shape}");
+    }
+}
+
+#[test]
+fn criterion_list_ignores_what_the_bench_itself_prints_and_keeps_odd_ids_whole() {
+    let stdout = b"loading: corpus\nodd: id / ?*: benchmark\n\xff\xfe: benchmark\nsize: 3 benchmarks\n\
+                   \xc3\xa9\xf0\x9f\xa6\x80: benchmark\nodd: id / ?*: benchmark\n: benchmark? no";
+    let ids = CRITERION.parse_list(&output(stdout, b"", 0)).unwrap();
+    assert_eq!(ids, ["odd: id / ?*", "é🦀"]);
+}
+
+#[test]
+fn criterion_older_than_0_5_is_refused_with_the_version_to_take() {
+    let stderr = read("criterion-0.4/list-format-terse.stderr.txt");
+    let error = CRITERION.parse_list(&output(b"", &stderr, 2)).unwrap_err();
+    assert!(error.message.contains("0.5 or later"), "{error}");
+}
+
+#[test]
+fn criterion_list_that_fails_says_how_it_ended() {
+    let error = CRITERION.parse_list(&output(b"", b"", 101)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ExitCode);
+    assert!(error.message.contains("code 101"), "{error}");
+    let mut hung = output(b"", b"", 0);
+    hung.outcome = ExitOutcome::TimedOut;
+    assert_eq!(CRITERION.parse_list(&hung).unwrap_err().kind, ErrorKind::Timeout);
+}
+
+#[test]
+fn criterion_sample_is_the_median_of_times_over_iterations_in_every_recorded_run() {
+    for version in ["0.5", "0.8"] {
+        let mut run = output(&read(&format!("criterion-{version}/run-all.stdout.txt")), b"", 0);
+        run.files = home(&format!("criterion-{version}/home"));
+        let all = CRITERION.parse_run(&Selection::All, &launch(), &run).unwrap();
+        let mut ids: Vec<&str> = all.iter().map(|it| it.id.as_str()).collect();
+        let mut expected = IDS;
+        ids.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(ids, expected, "{version}");
+        for id in IDS {
+            let one = latency(id, run.files.clone());
+            let of_all = all.iter().find(|it| it.id == id).unwrap().values.get(&Metric::Latency);
+            assert_eq!(Some(one), of_all);
+            assert_close(one, recorded_median(version, id));
+        }
+    }
+}
+
+#[test]
+fn criterion_median_ignores_the_preempted_samples_that_move_mean_and_slope() {
+    let value = latency("tiny", home("criterion-0.8/home"));
+    assert!((10.0..10.3).contains(&value), "{value}");
+}
+
+#[test]
+fn criterion_flat_mode_is_read_like_linear_mode() {
+    // Twenty samples of one iteration each; the middle two are 21.719961 and 25.306933 ms.
+    let value = latency("slow/10ms", home("criterion-0.5/home"));
+    assert_close(value, (21_719_961.0 + 25_306_933.0) / 2.0);
+}
+
+#[test]
+fn criterion_ids_come_from_full_id_and_not_from_the_directory() {
+    let files = home("criterion-0.5/odd-names");
+    assert_eq!(files.len(), 4, "`base` holds copies of `new`");
+    assert!(0.0 < latency("fixed/x y?z:*", files));
+}
+
+#[test]
+fn criterion_files_of_version_0_4_have_the_same_shape() {
+    assert!(0.0 < latency("grp/alloc/v/100", home("criterion-0.4/home")));
+}
+
+#[test]
+fn criterion_ids_of_any_characters_survive_the_round_trip() {
+    let long = "x".repeat(300);
+    for id in ["", "a \"b\" \\ /", "line\nend", "\u{1b}[31mred", "🦀 café", "$(rm)'\"", long.as_str()] {
+        let command =
+            CRITERION.run_command(&executable(), &launch(), &Selection::One(id), Duration::from_secs(1));
+        let at = command.args.iter().position(|arg| arg == "--exact").unwrap();
+        assert_eq!(command.args[at + 1], OsString::from(id));
+        let value =
+            latency(id, files("anything", id, r#"{"sampling_mode":"Flat","iters":[2.0],"times":[7.0]}"#));
+        assert_close(value, 3.5);
+    }
+}
+
+#[test]
+fn criterion_directories_that_collide_are_told_apart_by_their_ids() {
+    let mut both = files("a_b", "a?b", r#"{"iters":[1.0],"times":[5.0]}"#);
+    both.extend(files("a_b_2", "a*b", r#"{"iters":[1.0],"times":[9.0]}"#));
+    assert_close(latency("a?b", both.clone()), 5.0);
+    assert_close(latency("a*b", both), 9.0);
+}
+
+#[test]
+fn criterion_id_that_two_benchmarks_have_is_an_error_of_that_id() {
+    let mut run = output(b"", b"", 0);
+    run.files = files("a", "twice", r#"{"iters":[1.0],"times":[5.0]}"#);
+    run.files.extend(files("a_2", "twice", r#"{"iters":[1.0],"times":[9.0]}"#));
+    run.files.extend(files("b", "once", r#"{"iters":[1.0],"times":[9.0]}"#));
+    assert!(failure("twice", &run).1.contains("two benchmarks"));
+    assert!(CRITERION.parse_run(&Selection::One("once"), &launch(), &run).is_ok());
+}
+
+#[test]
+fn criterion_run_that_measured_nothing_is_an_error_although_it_exits_0() {
+    for version in ["0.5", "0.8"] {
+        let stdout = read(&format!("criterion-{version}/nomatch.stdout.txt"));
+        let stderr = read(&format!("criterion-{version}/nomatch.stderr.txt"));
+        let run = output(&stdout, &stderr, 0);
+        assert_eq!(failure("gone", &run).0, ErrorKind::MeasuredNothing);
+        let all = CRITERION.parse_run(&Selection::All, &launch(), &run).unwrap_err();
+        assert_eq!(all.kind, ErrorKind::MeasuredNothing);
+    }
+    let test_mode = output(&read("criterion-0.8/test-mode.stdout.txt"), b"", 0);
+    assert_eq!(failure("tiny", &test_mode).0, ErrorKind::MeasuredNothing);
+}
+
+#[test]
+fn criterion_files_that_do_not_parse_name_the_file_and_what_to_check() {
+    let shapes = [
+        "{",
+        "[]",
+        r#"{"iters":[1.0]}"#,
+        r#"{"iters":[1.0,2.0],"times":[3.0]}"#,
+        r#"{"iters":[],"times":[]}"#,
+        r#"{"iters":[0.0],"times":[3.0]}"#,
+        r#"{"iters":[1.0],"times":[-3.0]}"#,
+        r#"{"iters":[1.0],"times":[null]}"#,
+    ];
+    for shape in shapes {
+        let mut run = output(b"", b"", 0);
+        run.files = files("x", "x", shape);
+        let (kind, message) = failure("x", &run);
+        assert_eq!(kind, ErrorKind::Output, "{shape}");
+        assert!(message.contains("x/new/sample.json") && message.contains("criterion version"), "{message}");
+    }
+    let mut run = output(b"", b"", 0);
+    run.files = files("x", "x", "{}");
+    run.files.pop();
+    assert_eq!(failure("x", &run).0, ErrorKind::Output);
+}
+
+#[test]
+fn criterion_measurement_in_another_unit_than_time_is_refused() {
+    let sample = r#"{"iters":[1.0],"times":[5.0]}"#;
+    let texts = [
+        "cycles                  time:   [120.00 cycles 121.00 cycles 122.00 cycles]\n",
+        "cycles\n                        time:   [120.00 cycles 121.00 cycles 122.00 cycles]\n",
+        "cycles  time:   [1.2 CPU cycles 1.3 CPU cycles 1.4 CPU cycles]\n",
+    ];
+    for text in texts {
+        let mut run = output(text.as_bytes(), b"", 0);
+        run.files = files("cycles", "cycles", sample);
+        let (kind, message) = failure("cycles", &run);
+        assert_eq!(kind, ErrorKind::Output);
+        assert!(message.contains("WallTime"), "{message}");
+    }
+    let printed = b"my own time: [1 apples 2 apples 3 apples]\ncycles  time:   [1.0 us 1.1 us 1.2 us]\n";
+    let mut run = output(printed, b"", 0);
+    run.files = files("cycles", "cycles", sample);
+    assert!(CRITERION.parse_run(&Selection::One("cycles"), &launch(), &run).is_ok());
+}
+
+#[test]
+fn criterion_run_that_fails_is_an_error_even_with_files() {
+    let mut run = output(b"", b"", 101);
+    run.files = home("criterion-0.8/home");
+    assert_eq!(failure("tiny", &run).0, ErrorKind::ExitCode);
+    run.outcome = ExitOutcome::Signal(9);
+    assert!(failure("tiny", &run).1.contains("SIGKILL"));
+}
+
+#[test]
+fn criterion_commands_have_the_measured_flags_and_a_fresh_home() {
+    let mut launch = launch();
+    launch.args = vec!["--color=never".into()];
+    launch.env = vec![("PATH".into(), "/usr/bin".into()), ("MODE".into(), "fast".into())];
+    let mut executable = executable();
+    executable.runner = vec!["taskset".into(), "1".into()];
+    let timeout = Duration::from_secs(7);
+    let run = CRITERION.run_command(&executable, &launch, &Selection::One("grp/alloc/v/100"), timeout);
+    let words = "1 /slot/target/release/deps/toy-1 --bench --exact grp/alloc/v/100 --noplot --sample-size 50 \
+                 --warm-up-time 0.001 --measurement-time 0.01 --nresamples 10 --color=never";
+    assert_eq!(run.program, Path::new("taskset"));
+    assert_eq!(run.args, words.split_whitespace().map(OsString::from).collect::<Vec<_>>());
+    assert_eq!(run.scratch_variable, Some("CRITERION_HOME"));
+    assert_eq!(run.timeout, timeout);
+    let env: Vec<(OsString, OsString)> = [("PATH", "/usr/bin"), ("CARGO_PKG_NAME", "toy"), ("MODE", "fast")]
+        .map(|(k, v)| (k.into(), v.into()))
+        .into();
+    assert_eq!(run.env, env);
+
+    let list = CRITERION.list_command(&executable, &launch).unwrap();
+    assert_eq!(
+        list.args[1..6],
+        ["/slot/target/release/deps/toy-1", "--bench", "--list", "--format", "terse"]
+    );
+    assert_eq!(list.scratch_variable, Some("CRITERION_HOME"), "without it criterion starts cargo");
+    assert!(list.capture_stdout && list.collect.is_empty());
+}
+
+#[test]
+fn criterion_takes_fewer_samples_of_a_slow_function_but_never_fewer_than_10() {
+    let samples = |latency_hint_ns: Option<f64>| {
+        let budget = RunBudget { timeout: Duration::from_secs(1), latency_hint_ns };
+        let command = CRITERION.run_command(&executable(), &launch(), &Selection::One("x"), budget);
+        let at = command.args.iter().position(|arg| arg == "--sample-size").unwrap();
+        command.args[at + 1].to_str().unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(samples(None), 50);
+    assert_eq!(samples(Some(6.0)), 50);
+    assert_eq!(samples(Some(1e6)), 50);
+    assert_eq!(samples(Some(2e6)), 25);
+    assert_eq!(samples(Some(10e6)), 10);
+    assert_eq!(samples(Some(f64::NAN)), 50);
+    assert_eq!(samples(Some(0.0)), 50);
+    let cheapest = RunBudget::cheapest(Duration::from_secs(1));
+    assert_eq!(samples(cheapest.latency_hint_ns), 10);
+}
