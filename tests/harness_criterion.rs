@@ -1,4 +1,5 @@
 //! The criterion adapter against recorded outputs of criterion 0.4, 0.5 and 0.8.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::ffi::OsString;
 use std::fs;

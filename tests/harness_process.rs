@@ -1,4 +1,5 @@
 //! The adapter that takes a whole program as one benchmark.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
 //! Reports: one model, one writer a format.
 
 pub mod model;
+pub mod quantity;
+pub mod text;
