@@ -1,0 +1,81 @@
+//! What an executable file itself tells: its digest, the harness marks in its bytes.
+
+use std::io::Read;
+use std::path::Path;
+
+use memchr::memmem::Finder;
+use sha2::{Digest, Sha256};
+
+use super::BuildError;
+
+/// Texts that only one harness leaves in an executable; they survive stripping.
+pub const MARKERS: &[&str] =
+    &["CRITERION_HOME", "DIVAN_", "GUNGRAUN_RUNNER", "IAI_CALLGRIND_RUNNER", "Tango benchmarking"];
+
+const CHUNK: usize = 1 << 20;
+
+/// The facts of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// SHA-256 of the bytes, in hexadecimal.
+    pub sha256: String,
+    /// The members of [`MARKERS`] that occur in it.
+    pub markers: Vec<&'static str>,
+}
+
+impl Artifact {
+    /// Reads the file once, in pieces: executables with debug information can be larger than we want to be.
+    pub fn read(path: &Path) -> Result<Self, BuildError> {
+        let mut file = fs_err::File::open(path).map_err(BuildError::io("read an executable"))?;
+        Self::scan(&mut file, CHUNK).map_err(BuildError::io("read an executable"))
+    }
+
+    fn scan(source: &mut impl Read, chunk: usize) -> std::io::Result<Self> {
+        let overlap = MARKERS.iter().map(|marker| marker.len() - 1).max().unwrap_or(0);
+        let finders: Vec<_> = MARKERS.iter().map(|marker| (*marker, Finder::new(*marker))).collect();
+        let mut found = vec![false; MARKERS.len()];
+        let mut hasher = Sha256::new();
+        let mut window = Vec::with_capacity(chunk + overlap);
+        loop {
+            let old = window.len();
+            let read = source.by_ref().take(chunk as u64).read_to_end(&mut window)?;
+            if read == 0 {
+                break;
+            }
+            hasher.update(&window[old..]);
+            for (found, (_, finder)) in found.iter_mut().zip(&finders) {
+                *found = *found || finder.find(&window).is_some();
+            }
+            // A mark may lie across two pieces.
+            window.drain(..window.len().saturating_sub(overlap));
+        }
+        let markers = finders.iter().zip(&found).filter(|(_, found)| **found).map(|((name, _), _)| *name);
+        Ok(Self { sha256: hexadecimal(&hasher.finalize()), markers: markers.collect() })
+    }
+}
+
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_found_wherever_the_pieces_are_cut() {
+        let bytes = b"....CRITERION_HOME....Tango benchmarking..";
+        for chunk in 1..bytes.len() + 2 {
+            let artifact = Artifact::scan(&mut &bytes[..], chunk).expect("memory can be read");
+            assert_eq!(artifact.markers, ["CRITERION_HOME", "Tango benchmarking"], "chunk {chunk}");
+        }
+        let none = Artifact::scan(&mut &b"CRITERION HOME"[..], 4).expect("memory can be read");
+        assert_eq!(none.markers, [""; 0]);
+    }
+
+    #[test]
+    fn the_digest_is_sha_256() {
+        let artifact = Artifact::scan(&mut &b"abc"[..], 2).expect("memory can be read");
+        assert_eq!(artifact.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

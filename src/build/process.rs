@@ -1,0 +1,180 @@
+//! Starting cargo: its answer read as it comes, its end on the stop flag.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::BuildError;
+
+/// How often the stop flag is looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// How long cargo may take to end by itself: Ctrl-C reaches it as well, and it then stops its compilers.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Where cargo's progress and the compiler's messages go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Diagnostics {
+    /// To our own standard error, with cargo's colours.
+    Inherit,
+    /// To the end of this file.
+    File(PathBuf),
+}
+
+/// Runs a short question and returns its standard output.
+pub(super) fn ask(command: &mut Command, action: &'static str) -> Result<Vec<u8>, BuildError> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| BuildError::Start { command: display(command), source })?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    if ended_by_user(output.status) {
+        return Err(BuildError::Interrupted);
+    }
+    Err(BuildError::Refused {
+        action,
+        command: display(command),
+        exit: output.status.to_string(),
+        stderr: String::from_utf8_lossy(&output.stderr).trim_end().to_owned(),
+    })
+}
+
+/// Runs a build; `line` gets every line of its standard output as it comes.
+pub(super) fn run(
+    command: &mut Command,
+    diagnostics: &Diagnostics,
+    stop: &AtomicBool,
+    mut line: impl FnMut(&str),
+) -> Result<ExitStatus, BuildError> {
+    let stderr = match diagnostics {
+        Diagnostics::Inherit => Stdio::inherit(),
+        Diagnostics::File(path) => fs_err::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map(|file| Stdio::from(File::from(file.into_parts().0)))
+            .map_err(BuildError::io("open the file for cargo's messages"))?,
+    };
+    if stop.load(Ordering::SeqCst) {
+        return Err(BuildError::Interrupted);
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(stderr)
+        .spawn()
+        .map_err(|source| BuildError::Start { command: display(command), source })?;
+    let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        // Bytes, not `lines()`: one line that is not UTF-8 must not end the reading.
+        for bytes in BufReader::new(stdout).split(b'\n') {
+            let Ok(bytes) = bytes else { break };
+            if sender.send(bytes).is_err() {
+                break;
+            }
+        }
+    });
+    loop {
+        match lines.recv_timeout(TICK) {
+            Ok(bytes) => line(String::from_utf8_lossy(&bytes).trim_end_matches('\r')),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if stop.load(Ordering::SeqCst) {
+            end(&mut child);
+            return Err(BuildError::Interrupted);
+        }
+    }
+    // A closed standard output is not yet the end: the flag is heeded until cargo is reaped.
+    let status = loop {
+        match child.try_wait().map_err(BuildError::io("wait for cargo"))? {
+            Some(status) => break status,
+            None if stop.load(Ordering::SeqCst) => {
+                end(&mut child);
+                return Err(BuildError::Interrupted);
+            }
+            None => thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    if ended_by_user(status) || stop.load(Ordering::SeqCst) {
+        return Err(BuildError::Interrupted);
+    }
+    Ok(status)
+}
+
+/// The command as the user could paste it, without its environment.
+pub(super) fn display(command: &Command) -> String {
+    let mut text = quoted(&command.get_program().to_string_lossy());
+    for argument in command.get_args() {
+        text.push(' ');
+        text.push_str(&quoted(&argument.to_string_lossy()));
+    }
+    text
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn end(child: &mut Child) {
+    let deadline = Instant::now() + GRACE;
+    while Instant::now() < deadline {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        thread::sleep(TICK);
+    }
+    // Nothing is left to do when either fails: the process is gone.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(unix)]
+fn ended_by_user(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    matches!(status.signal(), Some(libc::SIGINT | libc::SIGTERM | libc::SIGHUP))
+}
+
+#[cfg(not(unix))]
+fn ended_by_user(_: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_a_shell_takes_it() {
+        let mut command = Command::new("cargo");
+        command.args(["build", "--config", "env.A=\"it's\"", ""]);
+        assert_eq!(display(&command), r#"cargo build --config 'env.A="it'\''s"' ''"#);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_set_stop_flag_ends_a_program_that_does_not_end_by_itself() {
+        let stop = AtomicBool::new(false);
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo started; exec sleep 60"]);
+        let started = Instant::now();
+        let outcome = run(&mut command, &Diagnostics::Inherit, &stop, |line| {
+            assert_eq!(line, "started");
+            stop.store(true, Ordering::SeqCst);
+        });
+        assert!(matches!(outcome, Err(BuildError::Interrupted)), "{outcome:?}");
+        assert!(started.elapsed() < Duration::from_secs(30));
+    }
+}

@@ -1,0 +1,111 @@
+//! Which cargo and rustc build all revisions: found once, from where the user stands.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::process::ask;
+use super::settings::variable;
+use super::{BuildError, CargoSettings};
+
+/// A cargo, with the name rustup knows its toolchain by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toolchain {
+    /// The toolchain's own cargo, not rustup's proxy, where rustup is installed.
+    pub cargo: PathBuf,
+    /// RUSTUP_TOOLCHAIN for every child, so that no revision's own rust-toolchain.toml takes another compiler.
+    pub rustup_toolchain: Option<OsString>,
+}
+
+/// What built the executables, for reports and cache keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolchainInfo {
+    /// The output of `rustc -vV`.
+    pub rustc: String,
+    /// The output of `cargo -V`.
+    pub cargo: String,
+    /// The host triple.
+    pub host: String,
+}
+
+impl Toolchain {
+    /// The toolchain called `requested`, else the one that is active in `cwd`.
+    pub fn resolve(
+        env: &[(OsString, OsString)],
+        requested: Option<&str>,
+        cwd: &Path,
+    ) -> Result<Self, BuildError> {
+        let rustup = |arguments: &[&str]| {
+            let mut command = Command::new("rustup");
+            command.args(arguments).env_clear().envs(env.iter().cloned()).current_dir(cwd);
+            ask(&mut command, "find the toolchain").map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let cargo_of = |name: &str| {
+            let path = rustup(&["which", "--toolchain", name, "cargo"])?;
+            Ok::<_, BuildError>(PathBuf::from(path.trim_end()))
+        };
+        if let Some(name) = requested {
+            let name = name.strip_prefix('+').unwrap_or(name);
+            return Ok(Self { cargo: cargo_of(name)?, rustup_toolchain: Some(name.into()) });
+        }
+        // A cargo subcommand is told which cargo called it, and rustup's proxy tells both of the toolchain.
+        let caller = variable(env, "CARGO").map(PathBuf::from);
+        let name = match variable(env, "RUSTUP_TOOLCHAIN") {
+            Some(name) => Some(name.to_owned()),
+            None => match rustup(&["show", "active-toolchain"]) {
+                Ok(answer) => answer.split_whitespace().next().map(OsString::from),
+                // Toolchains that did not come by rustup are fine.
+                Err(BuildError::Start { .. }) => None,
+                Err(error) => return Err(error),
+            },
+        };
+        let cargo = match (caller, name.as_deref().and_then(OsStr::to_str)) {
+            (Some(caller), _) => caller,
+            (None, Some(name)) => match cargo_of(name) {
+                Ok(cargo) => cargo,
+                Err(BuildError::Start { .. }) => PathBuf::from("cargo"),
+                Err(error) => return Err(error),
+            },
+            (None, None) => PathBuf::from("cargo"),
+        };
+        Ok(Self { cargo, rustup_toolchain: name })
+    }
+
+    /// A command of this toolchain, with a complete environment.
+    pub(super) fn command(
+        &self,
+        program: impl AsRef<OsStr>,
+        env: &[(OsString, OsString)],
+        cwd: &Path,
+    ) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(env.iter().cloned()).current_dir(cwd);
+        if let Some(name) = &self.rustup_toolchain {
+            command.env("RUSTUP_TOOLCHAIN", name);
+        }
+        if self.cargo.is_absolute() {
+            // Cargo believes this variable before its own path: an inherited one may be another toolchain's.
+            command.env("CARGO", &self.cargo);
+        }
+        command
+    }
+}
+
+/// The versions of what builds in `cwd`.
+pub fn toolchain_info(settings: &CargoSettings, cwd: &Path) -> Result<ToolchainInfo, BuildError> {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_owned();
+    let rustc = text(ask(rustc(settings, cwd).arg("-vV"), "ask rustc for its version")?);
+    let mut command = settings.toolchain.command(&settings.toolchain.cargo, &settings.env, cwd);
+    let cargo = text(ask(command.arg("-V"), "ask cargo for its version")?);
+    let host =
+        rustc.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).ok_or_else(|| {
+            BuildError::Answer { command: "rustc -vV".to_owned(), reason: "no line `host:`".to_owned() }
+        })?;
+    Ok(ToolchainInfo { rustc, cargo, host })
+}
+
+/// The compiler cargo will take, without arguments.
+pub(super) fn rustc(settings: &CargoSettings, cwd: &Path) -> Command {
+    let program = settings.variable("RUSTC").unwrap_or(OsStr::new("rustc"));
+    settings.toolchain.command(program, &settings.env, cwd)
+}
