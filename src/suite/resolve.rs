@@ -1,0 +1,325 @@
+//! From the layers of one benchmark to its settings.
+
+use super::error::{Invalid, Sink};
+use super::harnesses::{default_metrics, is_in_process, measures};
+use super::keys::nearest;
+use super::launch::{HarnessChoice, Launch, Work};
+use super::layers::{BenchLayer, BudgetLayer, Set};
+use super::metric::{Better, Metric, Unit};
+use super::presets::{DEFAULT_PRESET, LAST_LOOK, MEAN_RESAMPLES, MEAN_SAMPLES, judge_of};
+use super::read_budget::check_direction;
+use super::settings::{
+    Aggregation, BenchmarkSettings, Budget, JudgeSettings, MetricSettings, Preset, Resamples, SampleCount,
+    Sampling, Statistic, Stop,
+};
+
+/// Everything of one benchmark; `harness` is `None` before it is known. Mistakes go to `sink`, with a value that can
+/// be gone on with in their place.
+pub(super) fn resolve(
+    layer: &BenchLayer,
+    harness: Option<HarnessChoice>,
+    head_only: bool,
+    sink: &mut Sink,
+) -> (BenchmarkSettings, Launch) {
+    let compare = value(&layer.compare, true);
+    let mut judge = resolve_judge(layer, sink);
+    let samples = resolve_samples(layer, &mut judge, compare && !head_only, sink);
+    let metrics = resolve_metrics(layer, harness, sink);
+    let budgets = resolve_budgets(layer, harness, sink);
+    let settings = BenchmarkSettings {
+        sampling: Sampling {
+            warmup: value(&layer.warmup, 1),
+            samples,
+            min_time_ns: value(&layer.min_time_ns, 0),
+            timeout_ns: value(&layer.timeout_ns, 60_000_000_000),
+        },
+        judge,
+        metrics: metrics.into_iter().collect(),
+        budgets,
+        compare,
+        group: layer.group.as_ref().map(|set| set.value.clone()),
+    };
+    (settings, resolve_launch(layer))
+}
+
+fn value<T: Copy>(set: &Option<Set<T>>, default: T) -> T {
+    set.as_ref().map_or(default, |set| set.value)
+}
+
+fn resolve_judge(layer: &BenchLayer, sink: &mut Sink) -> JudgeSettings {
+    let written = &layer.judge;
+    let preset = judge_of(value(&written.preset, DEFAULT_PRESET));
+    let mut judge = JudgeSettings {
+        preset: preset.preset,
+        method: value(&written.method, preset.method),
+        statistic: value(&written.statistic, preset.statistic),
+        pairing: value(&written.pairing, preset.pairing),
+        interval: value(&written.interval, preset.interval),
+        resamples: value(&written.resamples, preset.resamples),
+        confidence: value(&written.confidence, preset.confidence),
+        min_samples: value(&layer.min_samples, preset.min_samples),
+        max_cv: value(&written.max_cv, preset.max_cv),
+        stop: value(&written.stop, preset.stop),
+        correction: value(&written.correction, preset.correction),
+        target_ci: value(&written.target_ci, preset.target_ci),
+        show_percent: value(&written.show_percent, preset.show_percent),
+    };
+    if judge.statistic == Statistic::Mean && judge.resamples == Resamples::Exact {
+        if let Some(set) = &written.resamples {
+            let invalid = Invalid::with_help(
+                "is for the median, and the statistic is the mean",
+                format!("write a number such as {MEAN_RESAMPLES}, or leave the key out"),
+            );
+            complain("resamples", set, invalid, sink);
+        }
+        judge.resamples = Resamples::MonteCarlo(MEAN_RESAMPLES);
+    }
+    // A key that would do nothing is a mistake, not a wish to be ignored.
+    if let (Some(set), Stop::Settled) = (&written.confidence, judge.stop) {
+        let help = "write stop = \"fixed\" beside it, or leave it out";
+        let invalid = Invalid::with_help("is the probability of one look, and the stop is `settled`", help);
+        complain("confidence", set, invalid, sink);
+    }
+    if let (Some(set), true) = (&written.target_ci, judge.stop != Stop::Precision) {
+        let help = "write stop = \"precision\" beside it, or leave it out";
+        let invalid = Invalid::with_help(format!("does nothing with the stop `{}`", judge.stop), help);
+        complain("target_ci", set, invalid, sink);
+    }
+    if let (Some(set), true) = (&written.show_percent, judge.preset != Preset::Effect) {
+        let help = "write preset = \"effect\" beside it, or leave it out";
+        let invalid = Invalid::with_help(format!("does nothing in the preset `{}`", judge.preset), help);
+        complain("show_percent", set, invalid, sink);
+    }
+    judge
+}
+
+fn resolve_samples(
+    layer: &BenchLayer,
+    judge: &mut JudgeSettings,
+    compared: bool,
+    sink: &mut Sink,
+) -> SampleCount {
+    if let Some(samples) = &layer.samples {
+        if compared && samples.value < judge.min_samples {
+            let needed = judge.min_samples;
+            let invalid = Invalid::with_help(
+                format!("can never be judged: a verdict of preset `{}` needs {needed} a side", judge.preset),
+                format!(
+                    "write samples = {needed}, or min_samples = {0} and max_samples = {0}",
+                    samples.value.next_multiple_of(2)
+                ),
+            );
+            complain("samples", samples, invalid, sink);
+        }
+        let fixed = round_up("samples", samples, sink);
+        // The looks of the settled stop have no place in a fixed number of runs.
+        if judge.stop == Stop::Settled || judge.stop == Stop::Precision {
+            if let Some(stop) = &layer.judge.stop {
+                sink.note(format!(
+                    "samples = {fixed} is a fixed number of runs, so stop = \"{}\" has no effect",
+                    stop.value
+                ));
+            }
+            judge.stop = Stop::Fixed;
+        }
+        return SampleCount::Fixed(fixed);
+    }
+    let min = judge.min_samples;
+    let default_max = LAST_LOOK.max(min.next_multiple_of(2));
+    let max = match &layer.max_samples {
+        Some(set) => round_up("max_samples", set, sink),
+        None => default_max,
+    };
+    if max < min {
+        let problem = match (&layer.max_samples, &layer.min_samples) {
+            (Some(set), Some(min_set)) => Some((set, format!("is below min_samples = {}", min_set.value))),
+            (Some(set), None) => {
+                Some((set, format!("is below the {min} samples a side that preset `{}` needs", judge.preset)))
+            }
+            (None, _) => None,
+        };
+        if let Some((set, problem)) = problem {
+            let help = format!("write max_samples = {min} or more, or a smaller min_samples");
+            complain("max_samples", set, Invalid::with_help(problem, help), sink);
+        }
+        return SampleCount::Adaptive { min, max: default_max };
+    }
+    if judge.stop == Stop::Settled && judge.statistic == Statistic::Mean {
+        let fixed = MEAN_SAMPLES.clamp(min.next_multiple_of(2), max);
+        sink.note(format!(
+            "statistic = \"mean\" has no rule for stopping early, so {fixed} samples a side are taken"
+        ));
+        judge.stop = Stop::Fixed;
+        return SampleCount::Fixed(fixed);
+    }
+    if judge.stop == Stop::Settled && LAST_LOOK < max {
+        let help = format!("write {LAST_LOOK} at most, or judge.stop = \"fixed\"");
+        let problem = format!("is beyond the last look of the stop `settled`, {LAST_LOOK} a side");
+        let (key, set) = match &layer.max_samples {
+            Some(set) => ("max_samples", Some(set)),
+            None => ("min_samples", layer.min_samples.as_ref()),
+        };
+        if let Some(set) = set {
+            complain(key, set, Invalid::with_help(problem, help), sink);
+        }
+    }
+    SampleCount::Adaptive { min, max }
+}
+
+fn round_up(key: &str, set: &Set<u32>, sink: &mut Sink) -> u32 {
+    let even = set.value.next_multiple_of(2);
+    if even != set.value {
+        sink.note(format!(
+            "{key} = {} is rounded up to {even}, since a round holds two runs of every revision",
+            set.value
+        ));
+    }
+    even
+}
+
+fn resolve_metrics(
+    layer: &BenchLayer,
+    harness: Option<HarnessChoice>,
+    sink: &mut Sink,
+) -> Vec<(Metric, MetricSettings)> {
+    let mut resolved: Vec<(Metric, MetricSettings)> = default_metrics(harness);
+    for (metric, written) in &layer.metrics {
+        let Some(unit) = metric.unit().or_else(|| written.unit.as_ref().map(|set| set.value.clone())) else {
+            let invalid =
+                undeclared(metric, "give it a unit, as in { unit = \"tokens\", better = \"lower\" }");
+            sink.error(&written.named_in, metric.name(), None, invalid);
+            continue;
+        };
+        if !written.pointed && harness.is_some_and(|harness| !measures(harness, metric)) {
+            continue;
+        }
+        let better = value(&written.better, Better::Lower);
+        let settings = MetricSettings {
+            unit,
+            better,
+            max_percent: value(&written.max_percent, super::harnesses::default_max_percent(metric)),
+            min_difference: value(&written.min_difference, 0.0),
+            gate: value(&written.gate, true),
+            asked_for: true,
+        };
+        match resolved.iter_mut().find(|(known, _)| known == metric) {
+            Some(slot) => slot.1 = settings,
+            None => resolved.push((metric.clone(), settings)),
+        }
+    }
+    if let Some(percent) = &layer.max_percent {
+        for (_, settings) in resolved.iter_mut().filter(|(_, settings)| settings.gate) {
+            settings.max_percent = percent.value;
+        }
+    }
+    resolved
+}
+
+fn undeclared(metric: &Metric, declare: &str) -> Invalid {
+    let help = match nearest(metric.name(), Metric::BUILT_IN.iter().map(Metric::name)) {
+        Some(near) => format!("did you mean `{near}`? For a metric of your own, {declare}"),
+        None => format!("for a metric of your own, {declare}"),
+    };
+    Invalid::with_help("unknown metric", help)
+}
+
+fn resolve_budgets(layer: &BenchLayer, harness: Option<HarnessChoice>, sink: &mut Sink) -> Vec<Budget> {
+    let mut budgets = Vec::new();
+    for budget in &layer.budgets {
+        match check_budget(layer, budget, harness) {
+            Ok(()) => budgets.push(Budget {
+                metric: budget.metric.clone(),
+                aggregation: budget.aggregation,
+                operator: budget.operator,
+                limit: budget.limit,
+                written: budget.written.clone(),
+            }),
+            Err(invalid) => {
+                sink.error(&budget.place, &budget.key, Some(format!("{:?}", budget.written)), invalid);
+            }
+        }
+    }
+    budgets
+}
+
+fn check_budget(
+    layer: &BenchLayer,
+    budget: &BudgetLayer,
+    harness: Option<HarnessChoice>,
+) -> Result<(), Invalid> {
+    if let Metric::Own(_) = budget.metric {
+        let declared = layer.metrics.get(&budget.metric).filter(|written| written.unit.is_some());
+        let Some(declared) = declared else {
+            let name = budget.metric.name();
+            let declare = format!("declare metrics.{name} = {{ unit = \"…\" }}");
+            return Err(undeclared(&budget.metric, &declare));
+        };
+        check_direction(&budget.metric, value(&declared.better, Better::Lower), budget.operator)?;
+    }
+    if let (Aggregation::Percentile(_), Some(harness)) = (budget.aggregation, harness)
+        && is_in_process(harness)
+    {
+        return Err(Invalid::with_help(
+            format!("is a percentile, and {harness} reports one summary a run, not single calls"),
+            "write min, median, mean or max",
+        ));
+    }
+    if budget.metric == Metric::Throughput {
+        return check_rate(layer, budget, harness);
+    }
+    Ok(())
+}
+
+fn check_rate(
+    layer: &BenchLayer,
+    budget: &BudgetLayer,
+    harness: Option<HarnessChoice>,
+) -> Result<(), Invalid> {
+    let work_unit = match layer.launch.work.as_ref().map(|set| &set.value) {
+        Some(Work::File(_)) => "bytes",
+        Some(Work::Value { unit, .. }) => unit.as_str(),
+        None if harness == Some(HarnessChoice::Process) => {
+            let help = "write work = { file = \"…\" } or work = { value = … } beside it";
+            return Err(Invalid::with_help("limits a rate, and the entry states no work", help));
+        }
+        None => return Ok(()),
+    };
+    match &budget.rate_unit {
+        Some(unit) if unit != work_unit => Err(Invalid::with_help(
+            format!("is in {unit} per second, and the work is in {work_unit}"),
+            format!("write a limit in {work_unit} per second"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn resolve_launch(layer: &BenchLayer) -> Launch {
+    let written = &layer.launch;
+    let default = Launch::default();
+    Launch {
+        harness: value(&written.harness, HarnessChoice::Auto),
+        args: written.args.as_ref().map_or(default.args, |set| set.value.clone()),
+        env: written.env.clone(),
+        cwd: written.cwd.as_ref().map(|set| set.value.clone()),
+        stdin: written.stdin.as_ref().map(|set| set.value.clone()),
+        exit_codes: written.exit_codes.as_ref().map_or(default.exit_codes, |set| set.value.clone()),
+        work: written.work.as_ref().map(|set| set.value.clone()),
+    }
+}
+
+fn complain<T>(key: &str, set: &Set<T>, invalid: Invalid, sink: &mut Sink) {
+    let flag = format!("--{}", key.replace('_', "-"));
+    let key = if set.place.is_command_line() { &flag } else { key };
+    sink.error(&set.place, key, Some(set.written.clone()), invalid);
+}
+
+/// The unit a metric of the suite is shown in.
+pub(super) fn unit_of<'a>(
+    metric: &Metric,
+    settings: &'a BenchmarkSettings,
+) -> Option<std::borrow::Cow<'a, Unit>> {
+    match settings.metrics.get(metric) {
+        Some(known) => Some(std::borrow::Cow::Borrowed(&known.unit)),
+        None => metric.unit().map(std::borrow::Cow::Owned),
+    }
+}
