@@ -1,5 +1,17 @@
 //! Reports: one model, one writer a format.
 
+pub mod assemble;
+pub mod csv;
+mod evidence;
+pub mod json;
 pub mod model;
 pub mod quantity;
+pub mod read;
+pub mod samples_csv;
+pub mod terminal;
 pub mod text;
+pub mod wording;
+pub mod write;
+
+pub use assemble::{Header, JudgedBenchmark, assemble};
+pub use read::ReadError;

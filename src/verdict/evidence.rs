@@ -82,8 +82,9 @@ impl<'de> Deserialize<'de> for Values {
             }
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Values, A::Error> {
                 let mut values = Values::default();
-                while let Some((metric, value)) = map.next_entry::<Metric, f64>()? {
-                    values.set(metric, value);
+                // JSON has no word for a number that is not finite: it is written, and read, as null.
+                while let Some((metric, value)) = map.next_entry::<Metric, Option<f64>>()? {
+                    values.set(metric, value.unwrap_or(f64::NAN));
                 }
                 values.0.shrink_to_fit();
                 Ok(values)

@@ -1,0 +1,413 @@
+//! What each verdict, reason and budget says to people, from the numbers that decided it.
+
+use crate::suite::metric::{Better, Metric, Unit};
+use crate::suite::settings::{Aggregation, Operator, Statistic};
+use crate::verdict::evidence::{Presence, StoppedBecause};
+use crate::verdict::outcome::{
+    BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason, Verdict,
+};
+
+use super::model::{Benchmark, Exit, Report, Revision, Statistics};
+use super::quantity;
+use super::text::visible;
+
+/// The word of a verdict in tables. One that may not fail the run says so.
+pub fn verdict(comparison: &Comparison) -> String {
+    let word = match comparison.verdict {
+        Verdict::Regression if comparison.gate => "REGRESSION",
+        verdict => verdict.as_str(),
+    };
+    match comparison.verdict {
+        Verdict::Skipped => word.to_owned(),
+        _ if comparison.gate => word.to_owned(),
+        _ => format!("{word} (not gated)"),
+    }
+}
+
+/// The change with its interval: `+26.1 % [24.9, 27.3]`; `-` where there is none.
+pub fn change(comparison: &Comparison) -> String {
+    match (comparison.change_percent, comparison.ci_low_percent, comparison.ci_high_percent) {
+        (Some(change), Some(low), Some(high)) => quantity::change_with_interval(change, low, high),
+        (Some(change), _, _) => quantity::change(change),
+        _ => quantity::NONE.to_owned(),
+    }
+}
+
+/// The whole of what decided, in one line: change, interval, limit, probability, samples.
+pub fn sentence(comparison: &Comparison) -> String {
+    match change(comparison) {
+        none if none == quantity::NONE => reason(comparison),
+        change => format!("{change}, {}", reason(comparison)),
+    }
+}
+
+/// What decided beside the change: the limit, the probability, the samples, and the reason where there is one.
+pub fn reason(it: &Comparison) -> String {
+    let mut parts = vec![decided_by(it)];
+    if it.verdict != Verdict::Skipped
+        && it.reason != Some(Reason::FewSamples)
+        && it.reason != Some(Reason::NoSamples)
+    {
+        parts.push(samples(it));
+    }
+    if let Some(metric) = &it.derived_from {
+        parts.push(format!("from {}", visible(metric.name())));
+    }
+    if it.verdict == Verdict::Inconclusive {
+        parts.extend(stopped(it.stopped_because).map(str::to_owned));
+        if let Some(needed) = it.samples_needed {
+            parts.push(format!("about {needed} samples a side would settle it"));
+        }
+    }
+    parts.join(", ")
+}
+
+fn decided_by(it: &Comparison) -> String {
+    let limit = limit(it);
+    let [base, head] = it.samples;
+    match it.reason {
+        None => {
+            let probability = match it.verdict {
+                Verdict::Regression => {
+                    it.probability_regression.map(|p| format!("P = {}", quantity::probability(p)))
+                }
+                Verdict::Improved => {
+                    it.probability_improvement.map(|p| format!("P = {}", quantity::probability(p)))
+                }
+                _ => {
+                    it.probability_regression.map(|p| format!("P(regression) = {}", quantity::probability(p)))
+                }
+            };
+            [Some(limit), probability].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+        Some(Reason::NoSamples) => {
+            let side = match (base, head) {
+                (0, 0) => "on either side",
+                (0, _) => "of base",
+                _ => "of head",
+            };
+            format!("no samples {side}")
+        }
+        Some(Reason::ZeroBase) => {
+            let base = quantity::optional(it.base, &it.unit);
+            format!("the {} of base is {base}, so there is no ratio", it.statistic)
+        }
+        Some(Reason::FewSamples) => format!("{base} + {head} samples, needs {} a side", it.min_samples),
+        Some(Reason::Noisy) => {
+            let spread = |dispersion: Option<f64>| dispersion.map_or("unknown".to_owned(), quantity::ratio);
+            format!(
+                "too noisy: spread {} of base and {} of head, at most {} (max_cv) unless the sides are apart",
+                spread(it.base_dispersion),
+                spread(it.head_dispersion),
+                quantity::ratio(it.max_cv)
+            )
+        }
+        Some(Reason::ZeroBootstrapBase) => {
+            format!("resamples of base have a {} of 0 or below, so there is no ratio", it.statistic)
+        }
+        Some(Reason::BelowMinDifference) => {
+            let difference = quantity::optional(it.difference.map(f64::abs), &it.unit);
+            format!(
+                "difference {difference} is below min_difference {}",
+                quantity::value(it.min_difference, &it.unit)
+            )
+        }
+        Some(Reason::TooClose) => match it.probability_regression {
+            Some(p) => format!("too close to {limit}: {}", short_of(p, it.confidence)),
+            None => format!("too close to {limit}"),
+        },
+        Some(Reason::AtFloor) => match it.verdict {
+            Verdict::Skipped => "both sides are at the floor of what can be measured".to_owned(),
+            _ => "one side is at the floor of what can be measured, so its true value may be less".to_owned(),
+        },
+        Some(Reason::WorkDiffers) => {
+            "work differs between the sides or from run to run, so there is no rate".to_owned()
+        }
+        Some(Reason::NonPositiveLatency) => "latency is 0 or below, so there is no rate".to_owned(),
+        Some(Reason::NotMeasured) => "not measured on both sides".to_owned(),
+        Some(Reason::Exact) => format!("exact count, {limit}"),
+        Some(Reason::FromZero) => {
+            format!("from 0 to {}, and no percentage allows that", quantity::optional(it.head, &it.unit))
+        }
+        Some(Reason::Unconfirmed) => {
+            format!("looked like a regression, {limit}, and could not be measured again to confirm it")
+        }
+        Some(Reason::NotConfirmed) => {
+            format!("looked like a regression, {limit}, and a fresh measurement did not confirm it")
+        }
+        Some(Reason::NonFinite) => "a value is not a finite number".to_owned(),
+    }
+}
+
+/// The probability that was not enough, with the one from which the run would have failed.
+fn short_of(probability: f64, confidence: f64) -> String {
+    let (probability, needed) = quantity::probability_of(probability, confidence);
+    format!("P(regression) = {probability}, fails from {needed}")
+}
+
+/// What is accepted: `limit 10 %`, with the smallest difference that counts where there is one.
+fn limit(it: &Comparison) -> String {
+    let percent = quantity::limit(it.max_percent);
+    if 0.0 < it.min_difference {
+        return format!("limit {percent} and {}", quantity::value(it.min_difference, &it.unit));
+    }
+    format!("limit {percent}")
+}
+
+fn samples(it: &Comparison) -> String {
+    let [base, head] = it.samples;
+    let pairs = if it.pairing == Some(PairingUsed::Paired) { " in pairs" } else { "" };
+    format!("{base} + {head} samples{pairs}")
+}
+
+fn stopped(because: Option<StoppedBecause>) -> Option<&'static str> {
+    match because? {
+        StoppedBecause::MaxSamples => Some("stopped at max_samples"),
+        StoppedBecause::MaxTime => Some("stopped at max_time"),
+        StoppedBecause::Interrupted => Some("interrupted"),
+        _ => None,
+    }
+}
+
+/// The metric of a comparison, with the statistic where it is not the median.
+pub fn compared_metric(comparison: &Comparison) -> String {
+    let name = visible(comparison.metric.name());
+    match comparison.statistic {
+        Statistic::Median => name,
+        Statistic::Mean => format!("{name} (mean)"),
+    }
+}
+
+/// The metric of a budget with what is taken of it: `latency p95`.
+pub fn budget_metric(outcome: &BudgetOutcome) -> String {
+    format!("{} {}", visible(outcome.budget.metric.name()), aggregation(outcome.budget.aggregation))
+}
+
+/// The word of a budget's answer in tables.
+pub fn budget_status(outcome: &BudgetOutcome) -> &'static str {
+    match outcome.status {
+        BudgetStatus::Pass => "in budget",
+        BudgetStatus::Fail => "OVER BUDGET",
+        BudgetStatus::Skipped => "skipped",
+        BudgetStatus::NoData => "NO DATA",
+    }
+}
+
+/// What decided a budget: its value, its limit, its samples.
+pub fn budget_reason(it: &BudgetOutcome) -> String {
+    let actual = quantity::optional(it.actual, &it.unit);
+    let limit = budget_limit(&it.budget.operator, it.budget.limit, &it.unit);
+    let mut parts = vec![match it.status {
+        BudgetStatus::Pass => format!("{actual} is within {limit}"),
+        BudgetStatus::Fail => format!("{actual} is not {limit}"),
+        BudgetStatus::Skipped | BudgetStatus::NoData => format!("budget {limit} was not checked"),
+    }];
+    match it.reason {
+        Some(Reason::AtFloor) => parts.push("the value is at the floor of what can be measured".to_owned()),
+        Some(Reason::NonFinite) => parts.push("a value is not a finite number".to_owned()),
+        Some(Reason::NotMeasured) => parts.push("the metric was not measured".to_owned()),
+        Some(Reason::WorkDiffers) => parts.push("work differs from run to run".to_owned()),
+        Some(Reason::NonPositiveLatency) => parts.push("latency is 0 or below".to_owned()),
+        _ => {}
+    }
+    parts.push(plural(it.samples, "sample"));
+    if let (true, Aggregation::Percentile(percentile)) = (it.few_tail_samples, it.budget.aggregation) {
+        let needed = (10.0 / (1.0 - percentile / 100.0) - 1e-9).ceil();
+        parts.push(format!("few for {}, which wants {needed}", aggregation(it.budget.aggregation)));
+    }
+    parts.join(", ")
+}
+
+fn budget_limit(operator: &Operator, limit: f64, unit: &Unit) -> String {
+    format!("{operator} {}", quantity::value(limit, unit))
+}
+
+/// The word of an aggregation, as the suite writes it: `median`, `p99.9`.
+pub fn aggregation(aggregation: Aggregation) -> String {
+    match aggregation {
+        Aggregation::Min => "min".to_owned(),
+        Aggregation::Max => "max".to_owned(),
+        Aggregation::Mean => "mean".to_owned(),
+        Aggregation::Median => "median".to_owned(),
+        Aggregation::Percentile(percentile) => format!("p{percentile}"),
+    }
+}
+
+/// The word of a direction, as the suite writes it.
+pub fn better(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+    }
+}
+
+/// Why a benchmark was not compared; `None` for one that was.
+pub fn presence(benchmark: &Benchmark) -> Option<String> {
+    let note = benchmark.presence_note.as_deref().map(visible);
+    Some(match (benchmark.presence, note) {
+        (Presence::Compared, _) => return None,
+        (_, Some(note)) => note,
+        (Presence::Unchanged, None) => {
+            "the programs of both sides are identical, so nothing was measured".to_owned()
+        }
+        (Presence::New, None) => "only in head, so there is nothing to compare".to_owned(),
+        (Presence::Removed, None) => "only in base".to_owned(),
+        (Presence::NotComparable, None) => "the sides cannot be compared".to_owned(),
+    })
+}
+
+/// The word of a benchmark that failed to give a result.
+pub fn failed(result: BenchResult) -> &'static str {
+    match result {
+        BenchResult::MetricError => "NOT MEASURED",
+        _ => "ERROR",
+    }
+}
+
+/// A revision for the line below the table: its name, commit, and why it is this one.
+pub fn revision(revision: &Revision) -> String {
+    let mut text = format!("{}: ", visible(&revision.name));
+    match &revision.commit {
+        Some(commit) => text.push_str(&visible(commit.get(..10).unwrap_or(commit))),
+        None => text.push_str(&visible(&revision.spec)),
+    }
+    if revision.dirty {
+        text.push_str(" with uncommitted changes");
+    }
+    if let Some(subject) = &revision.subject {
+        text.push_str(&format!(" \"{}\"", visible(subject)));
+    }
+    if let Some(why) = &revision.chosen_because {
+        text.push_str(&format!(" ({})", visible(why)));
+    }
+    text
+}
+
+/// The counts of a run in words: results, what was not gated or skipped, and how benchmarks stand in the revisions.
+pub fn counts(report: &Report) -> Vec<String> {
+    let summary = &report.summary;
+    let some = |parts: &[(usize, &str)]| {
+        let parts = parts.iter().filter(|(count, _)| 0 < *count);
+        parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    };
+    let results = some(&[
+        (summary.error, "failed"),
+        (summary.metric_error, "not measured"),
+        (summary.regression, "with a regression"),
+        (summary.over_budget, "over budget"),
+        (summary.inconclusive, "inconclusive"),
+        (summary.improved, "improved"),
+        (summary.pass, "passed"),
+    ]);
+    let presence = some(&[
+        (summary.unchanged, "unchanged"),
+        // Of a single revision everything would be new, which says nothing.
+        (if is_alone(report) { 0 } else { summary.new }, "new"),
+        (summary.removed, "removed"),
+        (summary.not_comparable, "not comparable"),
+    ]);
+    let not_gated = &summary.not_gated;
+    let not_gated = some(&[
+        (not_gated.regression, "regression"),
+        (not_gated.inconclusive, "inconclusive"),
+        (not_gated.improved, "improved"),
+        (not_gated.pass, "pass"),
+    ]);
+    let mut lines = vec![plural(summary.benchmarks, "benchmark")];
+    if !results.is_empty() {
+        lines[0].push_str(&format!(": {results}"));
+    }
+    if !presence.is_empty() {
+        lines[0].push_str(&format!("; {presence}"));
+    }
+    let mut rest = Vec::new();
+    if !not_gated.is_empty() {
+        rest.push(format!("not gated: {not_gated}"));
+    }
+    if 0 < summary.skipped {
+        rest.push(format!("skipped: {}", summary.skipped));
+    }
+    if !rest.is_empty() {
+        lines.push(rest.join("; "));
+    }
+    lines
+}
+
+/// Whether the report is of one revision, with nothing to compare it with.
+pub fn is_alone(report: &Report) -> bool {
+    report.revisions.len() == 1
+}
+
+/// The last line of a report: the status, and why.
+pub fn exit(exit: &Exit) -> String {
+    let because =
+        exit.because.as_deref().map(|because| format!(": {}", visible(because))).unwrap_or_default();
+    match (exit.code, exit.without_no_fail) {
+        (0, Some(code)) => format!("gate not enforced (--no-fail, exit status 0 instead of {code}){because}"),
+        (0, None) => format!("gate passed (exit status 0){because}"),
+        (1, _) => format!("gate failed (exit status 1){because}"),
+        (code, _) => format!("gate undecided (exit status {code}){because}"),
+    }
+}
+
+/// The ways out of the inconclusive comparisons of a report, each once; empty when there is none.
+pub fn advice(report: &Report) -> Vec<String> {
+    let open: Vec<&Comparison> = report
+        .benchmarks
+        .iter()
+        .flat_map(|benchmark| &benchmark.comparisons)
+        .filter(|it| it.verdict == Verdict::Inconclusive && it.derived_from.is_none())
+        .collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let any =
+        |reasons: &[Reason]| open.iter().any(|it| it.reason.is_some_and(|reason| reasons.contains(&reason)));
+    let mut ways = Vec::new();
+    let unsure =
+        [Reason::TooClose, Reason::FewSamples, Reason::NoSamples, Reason::Noisy, Reason::ZeroBootstrapBase];
+    if any(&unsure) || any(&[Reason::Unconfirmed]) {
+        let needed = open.iter().filter_map(|it| it.samples_needed).max();
+        let needed = needed.map(|needed| format!(" (about {needed} a side would settle all of them)"));
+        ways.push(format!(
+            "take more samples: raise `max_samples` or `samples`, and `max_time`{}",
+            needed.unwrap_or_default()
+        ));
+    }
+    if any(&[Reason::TooClose, Reason::Unconfirmed]) {
+        ways.push(
+            "accept more: a wider `max_percent`, or a `min_difference` below which no change counts"
+                .to_owned(),
+        );
+        ways.push(
+            "ask for less certainty: a lower `confidence`, where `stop` is `fixed` or `precision`".to_owned(),
+        );
+    }
+    if any(&[Reason::Noisy, Reason::TooClose, Reason::ZeroBootstrapBase]) {
+        ways.push("use a quieter machine: nothing else running, a fixed CPU frequency".to_owned());
+        if open.iter().any(|it| it.metric == Metric::Latency) {
+            ways.push(
+                "gate another metric: `cpu_total` or `peak_rss` of a whole program vary less than its latency".to_owned(),
+            );
+        }
+    }
+    if any(&[Reason::AtFloor]) {
+        ways.push(
+            "measure more memory than the tool itself needs, or do not gate `peak_rss` here".to_owned(),
+        );
+    }
+    if any(&[Reason::ZeroBase, Reason::ZeroBootstrapBase]) {
+        ways.push("give the benchmark more work: a base of 0 has no ratio".to_owned());
+    }
+    ways
+}
+
+/// How many samples a side has, and how far they lie apart.
+pub fn spread(statistics: &Statistics) -> String {
+    let [low, high] = [statistics.min, statistics.max].map(|value| quantity::value(value, &statistics.unit));
+    format!("median of {}, {low} to {high}", plural(statistics.count, "sample"))
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
