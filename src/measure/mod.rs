@@ -1,1 +1,25 @@
-//! measure
+//! Measuring: the order of the unit runs, the small process that makes them, and the driver that collects samples.
+
+pub mod client;
+pub mod executor;
+pub mod plan;
+pub mod problem;
+mod process;
+pub mod progress;
+pub mod run;
+pub mod runner;
+pub mod schedule;
+pub mod scripted;
+mod state;
+mod time;
+mod unit;
+mod wire;
+
+pub use client::RunnerClient;
+pub use executor::{Executor, LiveExecutor};
+pub use plan::{MeasurePlan, PlannedBenchmark, SidePlan, WorkPlan};
+pub use problem::{ExecuteError, StartProblem};
+pub use progress::{Observer, Part, Progress};
+pub use run::{Measured, MeasuredBenchmark, StopAtMinimum, StopRule, measure};
+pub use runner::runner_main;
+pub use scripted::ScriptedExecutor;

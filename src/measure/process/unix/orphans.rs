@@ -1,0 +1,88 @@
+//! Finding the processes that left their group.
+
+use libc::pid_t;
+
+#[cfg(target_os = "linux")]
+pub(super) use by_proc::{kill_descendants, kill_session};
+
+/// Without /proc only the group is known; orphans go to init.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn kill_descendants() -> Vec<pid_t> {
+    Vec::new()
+}
+
+/// Without /proc nothing is known of a session.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn kill_session(_session: pid_t) {}
+
+#[cfg(target_os = "linux")]
+mod by_proc {
+    use super::pid_t;
+
+    struct Process {
+        pid: pid_t,
+        parent: pid_t,
+        session: pid_t,
+    }
+
+    /// Kills every descendant of this process and names them. The dead that nobody waited for yet are among them, since
+    /// a process whose main thread alone has ended looks the same.
+    pub(in super::super) fn kill_descendants() -> Vec<pid_t> {
+        let processes = all();
+        let mut found: Vec<pid_t> = vec![std::process::id() as pid_t];
+        let mut next = 0;
+        while next < found.len() {
+            let parent = found[next];
+            found.extend(
+                processes.iter().filter(|process| process.parent == parent).map(|process| process.pid),
+            );
+            next += 1;
+        }
+        found.remove(0);
+        found.iter().for_each(|&pid| kill(pid));
+        found
+    }
+
+    pub(in super::super) fn kill_session(session: pid_t) {
+        for process in all().iter().filter(|process| process.session == session && process.pid != session) {
+            kill(process.pid);
+        }
+    }
+
+    fn kill(pid: pid_t) {
+        // SAFETY: kill takes two integers.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
+
+    fn all() -> Vec<Process> {
+        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+        entries
+            .filter_map(|entry| {
+                let pid = entry.ok()?.file_name().to_str()?.parse().ok()?;
+                parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+            })
+            .collect()
+    }
+
+    /// `pid (name) state parent group session …`; the name is the program's choice and may hold parentheses and any byte.
+    fn parse(pid: pid_t, stat: &[u8]) -> Option<Process> {
+        let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
+        let text = std::str::from_utf8(&stat[after_name..]).ok()?;
+        let mut fields = text.split_ascii_whitespace();
+        let parent = fields.nth(1)?.parse().ok()?;
+        let session = fields.nth(1)?.parse().ok()?;
+        Some(Process { pid, parent, session })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_process_name_with_parentheses_and_bad_utf8_does_not_shift_the_fields() {
+            let process = parse(7, b"7 (a) S 1 (\xff b) S 3 4 5 0 -1").unwrap();
+            assert_eq!((process.pid, process.parent, process.session), (7, 3, 5));
+            assert!(parse(7, b"").is_none());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What is known of one benchmark while it is measured.
+
+use std::time::Duration;
+
+use crate::suite::metric::Metric;
+use crate::suite::settings::SampleCount;
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Stage, StoppedBecause, UnitRun};
+
+use super::plan::PlannedBenchmark;
+use super::run::{MeasuredBenchmark, StopRule, Taken};
+
+/// So many failed unit runs make a benchmark an error.
+pub(super) const MOST_FAILURES: usize = 3;
+
+pub(super) struct State<'a> {
+    pub(super) planned: &'a PlannedBenchmark,
+    pub(super) measured: Vec<usize>,
+    pub(super) runs: Vec<Vec<UnitRun>>,
+    pub(super) wall_ns: Vec<u64>,
+    /// Rounds begun, whether kept or dropped.
+    pub(super) rounds: u32,
+    /// The cheapest unit run so far, everything around it included.
+    pub(super) unit_cost: Option<Duration>,
+    /// Whether `unit_cost` is still that of warm-up runs, which harnesses may keep shorter.
+    pub(super) cost_of_warm_up: bool,
+    pub(super) latency_hint_ns: Option<f64>,
+    pub(super) failures: Vec<BenchmarkError>,
+    pub(super) stopped: Option<StoppedBecause>,
+    pub(super) error: Option<BenchmarkError>,
+    /// Set aside because time is short.
+    pub(super) postponed: bool,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(planned: &'a PlannedBenchmark) -> Self {
+        Self {
+            planned,
+            measured: planned.measured_sides(),
+            runs: vec![Vec::new(); planned.sides.len()],
+            wall_ns: vec![0; planned.sides.len()],
+            rounds: 0,
+            unit_cost: None,
+            cost_of_warm_up: true,
+            latency_hint_ns: None,
+            failures: Vec::new(),
+            stopped: None,
+            error: None,
+            postponed: false,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.stopped.is_none() && self.error.is_none() && !self.measured.is_empty()
+    }
+
+    pub(super) fn samples(&self) -> u32 {
+        self.measured.iter().map(|&side| self.runs[side].len() as u32).min().unwrap_or(0)
+    }
+
+    pub(super) fn has_least(&self) -> bool {
+        self.planned.least_samples() <= self.samples()
+    }
+
+    pub(super) fn round_cost(&self) -> Option<Duration> {
+        Some(self.unit_cost? * 2 * self.measured.len() as u32)
+    }
+
+    /// What the least number of samples will still take; `unknown` stands in for a unit run never made.
+    pub(super) fn least_left(&self, unknown: Duration) -> Duration {
+        let rounds = self.planned.least_samples().saturating_sub(self.samples()).div_ceil(2);
+        self.unit_cost.unwrap_or(unknown) * (2 * self.measured.len() as u32) * rounds
+    }
+
+    pub(super) fn learn_cost(&mut self, cost: Duration, warm_up: bool) {
+        let known = self.unit_cost.filter(|_| warm_up || !self.cost_of_warm_up);
+        self.unit_cost = Some(known.map_or(cost, |known| known.min(cost)));
+        self.cost_of_warm_up = warm_up;
+    }
+
+    pub(super) fn fail(&mut self, error: BenchmarkError) {
+        self.failures.push(error.clone());
+        if MOST_FAILURES <= self.failures.len() {
+            self.stopped = Some(StoppedBecause::Error);
+            self.error = Some(error);
+        }
+    }
+
+    pub(super) fn judge(&mut self, place: usize, rule: &dyn StopRule) {
+        let samples = self.samples();
+        self.stopped = match self.planned.sampling.samples {
+            SampleCount::Fixed(count) => (count <= samples).then_some(StoppedBecause::FixedSamples),
+            SampleCount::Adaptive { max, .. } => {
+                let least_wall = self.measured.iter().map(|&side| self.wall_ns[side]).min().unwrap_or(0);
+                let may_stop = self.has_least() && self.planned.sampling.min_time_ns <= least_wall;
+                may_stop
+                    .then(|| rule.stop(place, &self.runs))
+                    .flatten()
+                    .or((max <= samples).then_some(StoppedBecause::MaxSamples))
+            }
+        };
+    }
+
+    pub(super) fn run_out_of_time(&mut self, max_time: Duration) {
+        self.stopped = Some(StoppedBecause::MaxTime);
+        if !self.has_least() {
+            self.error = Some(BenchmarkError {
+                kind: ErrorKind::NotMeasured,
+                message: format!(
+                    "max_time of {max_time:?} ended with {} of the {} samples a side that {} needs; raise max_time or \
+                     select fewer benchmarks",
+                    self.samples(),
+                    self.planned.least_samples(),
+                    self.planned.identity.label(),
+                ),
+                stderr: None,
+            });
+        }
+    }
+
+    /// Whether more time would give it more: also when it was closed for lack of time.
+    pub(super) fn wants_time(&self) -> bool {
+        self.is_open() || self.error.as_ref().is_some_and(|error| error.kind == ErrorKind::NotMeasured)
+    }
+
+    /// The fastest of the warm-up runs of all sides, so that every side gets the same hint.
+    pub(super) fn learn_latency(&mut self, taken: &[Taken]) {
+        let latencies = taken.iter().filter_map(|taken| taken.sample.values.get(&Metric::Latency));
+        let fastest = latencies.chain(self.latency_hint_ns).min_by(f64::total_cmp);
+        self.latency_hint_ns = fastest.filter(|latency| latency.is_finite());
+    }
+
+    /// Keeps the samples of a whole round.
+    pub(super) fn keep(&mut self, taken: Vec<Taken>, stage: Stage) {
+        for Taken { side, sequence, sample } in taken {
+            self.wall_ns[side] += sample.wall_ns;
+            self.runs[side].push(UnitRun {
+                stage,
+                round: Some(self.rounds - 1),
+                sequence: Some(sequence),
+                context_switches: Some(sample.context_switches),
+                work: sample.work,
+                peak_rss_floor: sample.peak_rss_floor,
+                values: sample.values,
+            });
+        }
+    }
+
+    pub(super) fn finish(mut self, interrupted: bool) -> MeasuredBenchmark {
+        if interrupted && self.is_open() {
+            self.stopped = Some(StoppedBecause::Interrupted);
+            if self.samples() == 0 {
+                self.error = Some(BenchmarkError {
+                    kind: ErrorKind::Interrupted,
+                    message: "interrupted before the first round was complete".into(),
+                    stderr: None,
+                });
+            }
+        }
+        MeasuredBenchmark {
+            sides: self.runs,
+            stopped_because: self.stopped,
+            error: self.error,
+            failures: self.failures,
+        }
+    }
+}

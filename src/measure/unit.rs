@@ -1,0 +1,90 @@
+//! One unit run: the command, the process, the sample.
+
+use crate::harness::contract::{ResolvedLaunch, RunBudget, RunOutput, Selection, stderr_tail};
+use crate::suite::metric::Metric;
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
+
+use super::executor::Executor;
+use super::plan::{PlannedBenchmark, SidePlan, WorkPlan};
+use super::problem::ExecuteError;
+
+/// What one unit run gave.
+pub(super) struct Sample {
+    pub(super) values: Values,
+    /// Wall time of the whole process. ns.
+    pub(super) wall_ns: u64,
+    pub(super) work: Option<f64>,
+    pub(super) context_switches: u64,
+    /// Bytes; only beside a peak RSS.
+    pub(super) peak_rss_floor: Option<f64>,
+}
+
+/// Why it gave none.
+pub(super) enum Failure {
+    Interrupted,
+    Failed(BenchmarkError),
+}
+
+/// Makes one unit run of one side, which has to be a planned one.
+pub(super) fn run(
+    executor: &mut dyn Executor,
+    planned: &PlannedBenchmark,
+    side: usize,
+    budget: RunBudget,
+) -> Result<Sample, Failure> {
+    let plan = planned.sides[side].as_ref().expect("only the measured sides are run");
+    let failed = |kind, message: String, stderr| {
+        let message = format!("{}, {}: {message}", planned.identity.label(), name(planned, side));
+        Failure::Failed(BenchmarkError { kind, message, stderr })
+    };
+    let not_run = |error: ExecuteError| match error {
+        ExecuteError::Interrupted => Failure::Interrupted,
+        error => failed(error.kind(), error.to_string(), None),
+    };
+    let work = match &plan.work {
+        None => None,
+        Some(WorkPlan::Value(value)) => Some(*value),
+        Some(WorkPlan::File(path)) => Some(executor.file_size(plan.revision, path).map_err(not_run)? as f64),
+    };
+    let SidePlan { revision, executable, launch, .. } = plan;
+    let selection = Selection::One(&planned.identity.id);
+    let command = planned.harness.run_command(executable, launch, &selection, budget);
+    let output = executor.execute(*revision, &command).map_err(not_run)?;
+    let values = values(planned, &selection, launch, &output)
+        .map_err(|(kind, message)| failed(kind, message, stderr_tail(&output.stderr)))?;
+    let floor = output.peak_rss_floor_bytes;
+    let has_floor = 0 < floor && values.get(&Metric::PeakRss).is_some();
+    Ok(Sample {
+        values,
+        wall_ns: output.wall_ns,
+        work,
+        context_switches: output.involuntary_switches,
+        peak_rss_floor: has_floor.then_some(floor as f64),
+    })
+}
+
+/// The values of the benchmark in the output of its run.
+fn values(
+    planned: &PlannedBenchmark,
+    selection: &Selection<'_>,
+    launch: &ResolvedLaunch,
+    output: &RunOutput,
+) -> Result<Values, (ErrorKind, String)> {
+    let measurements =
+        planned.harness.parse_run(selection, launch, output).map_err(|error| (error.kind, error.message))?;
+    measurements
+        .into_iter()
+        .find(|measurement| measurement.id == planned.identity.id)
+        .map(|measurement| measurement.values)
+        .filter(|values| values.iter().next().is_some())
+        .ok_or_else(|| (ErrorKind::MeasuredNothing, "it ended with success and measured nothing".to_owned()))
+}
+
+/// What people call the side.
+fn name(planned: &PlannedBenchmark, side: usize) -> String {
+    match side {
+        _ if side == planned.head() => "head".into(),
+        0 => "base".into(),
+        further => format!("revision {further}"),
+    }
+}
