@@ -20,6 +20,23 @@ pub enum ExitCode {
     NotMeasured = 6,
 }
 
+impl ExitCode {
+    /// The exit code of that status.
+    pub fn from_status(status: u8) -> Option<Self> {
+        [
+            Self::Success,
+            Self::GateFailed,
+            Self::Configuration,
+            Self::Usage,
+            Self::Execution,
+            Self::Internal,
+            Self::NotMeasured,
+        ]
+        .into_iter()
+        .find(|code| *code as u8 == status)
+    }
+}
+
 /// A failure of the whole run. The message says what was being done, to what, why it failed and what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -6,6 +6,7 @@
 pub mod build;
 pub mod cli;
 pub mod error;
+pub mod gate;
 pub mod harness;
 pub mod machine;
 pub mod measure;

@@ -1,13 +1,13 @@
 //! The `cargo benchgate` command.
 
-use std::process::ExitCode;
+use std::process;
 
-use cargo_benchgate::measure::runner::{RUNNER_ARGUMENT, runner_main};
+use cargo_benchgate::{cli, measure};
 
-fn main() -> ExitCode {
-    // First of all: what this process ever holds is the floor of every peak RSS it can measure.
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == RUNNER_ARGUMENT) {
-        return ExitCode::from(u8::try_from(runner_main()).unwrap_or(5));
+fn main() {
+    // The small process that starts the benchmarks: nothing else may be loaded in it first.
+    if std::env::args_os().nth(1).is_some_and(|arg| arg == measure::runner::RUNNER_ARGUMENT) {
+        process::exit(measure::runner::runner_main());
     }
-    ExitCode::SUCCESS
+    process::exit(cli::main(std::env::args_os()) as i32);
 }

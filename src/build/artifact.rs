@@ -7,10 +7,7 @@ use memchr::memmem::Finder;
 use sha2::{Digest, Sha256};
 
 use super::BuildError;
-
-/// Texts that only one harness leaves in an executable; they survive stripping.
-pub const MARKERS: &[&str] =
-    &["CRITERION_HOME", "DIVAN_", "GUNGRAUN_RUNNER", "IAI_CALLGRIND_RUNNER", "Tango benchmarking"];
+use crate::harness::Marker;
 
 const CHUNK: usize = 1 << 20;
 
@@ -19,8 +16,8 @@ const CHUNK: usize = 1 << 20;
 pub struct Artifact {
     /// SHA-256 of the bytes, in hexadecimal.
     pub sha256: String,
-    /// The members of [`MARKERS`] that occur in it.
-    pub markers: Vec<&'static str>,
+    /// The harness marks that occur in it.
+    pub markers: Vec<Marker>,
 }
 
 impl Artifact {
@@ -31,9 +28,10 @@ impl Artifact {
     }
 
     fn scan(source: &mut impl Read, chunk: usize) -> std::io::Result<Self> {
-        let overlap = MARKERS.iter().map(|marker| marker.len() - 1).max().unwrap_or(0);
-        let finders: Vec<_> = MARKERS.iter().map(|marker| (*marker, Finder::new(*marker))).collect();
-        let mut found = vec![false; MARKERS.len()];
+        let overlap = Marker::ALL.iter().map(|marker| marker.bytes().len() - 1).max().unwrap_or(0);
+        let finders: Vec<_> =
+            Marker::ALL.iter().map(|marker| (*marker, Finder::new(marker.bytes()))).collect();
+        let mut found = vec![false; Marker::ALL.len()];
         let mut hasher = Sha256::new();
         let mut window = Vec::with_capacity(chunk + overlap);
         loop {

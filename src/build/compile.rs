@@ -386,7 +386,13 @@ fn built_target(
     };
     Ok(BuiltTarget {
         artifact: Artifact::read(&path)?,
-        executable: Executable { path, package_root, env, runner: surroundings.runner.clone() },
+        executable: Executable {
+            kind: target.kind,
+            path,
+            package_root,
+            env,
+            runner: surroundings.runner.clone(),
+        },
         uses_libtest,
         harness_crates: harness_crates(package),
         features: artifact.features.clone(),

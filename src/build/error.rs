@@ -76,3 +76,12 @@ impl BuildError {
         Self::Configuration { path: path.to_owned(), reason: reason.into() }
     }
 }
+
+impl From<BuildError> for crate::error::Error {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Interrupted => Self::Interrupted,
+            error => Self::Execution(error.to_string()),
+        }
+    }
+}

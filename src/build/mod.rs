@@ -14,7 +14,7 @@ mod seed;
 mod settings;
 mod toolchain;
 
-pub use artifact::{Artifact, MARKERS};
+pub use artifact::Artifact;
 pub use compile::{BuildPlace, Built, BuiltTarget, TargetFailure, build_targets};
 pub use error::BuildError;
 pub use freshness::{TIMES_FILE, TimesKept, TreeFile, restore_times};

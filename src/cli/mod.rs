@@ -1,1 +1,144 @@
-//! cli
+//! The command line: arguments to a call, a call to an exit status.
+
+mod cache;
+mod compare;
+mod judge;
+pub(crate) mod list;
+mod options;
+mod output;
+mod report;
+
+use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
+
+use clap::{Parser, Subcommand};
+
+use crate::error::{Error, ExitCode};
+use crate::ui::Ui;
+use options::OutputFlags;
+
+const AFTER_HELP: &str = "\
+Exit status: 0 no gated regression; 1 a regression, an exceeded budget, or a thing named in --also-fail-on; 2 bad \
+configuration; 3 bad usage, nothing selected or no base; 4 a build, benchmark or git step failed, or interrupted; \
+5 internal error; 6 something that was asked for was not measured.";
+
+/// Did this change make my benchmarks slower?
+///
+/// Builds the base and the head revision of the crate in temporary worktrees, runs their benchmarks interleaved, and
+/// fails only on a slowdown that is larger than accepted and is not noise.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo benchgate",
+    bin_name = "cargo benchgate",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = AFTER_HELP,
+    max_term_width = 110
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    compare: compare::CompareArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Compare head against base (the default)
+    Compare(Box<compare::CompareArgs>),
+    /// Measure head alone and check its budgets
+    Run(Box<compare::RunArgs>),
+    /// Judge saved reports or samples again, without measuring
+    Judge(Box<judge::JudgeArgs>),
+    /// Render a saved report again
+    Report(report::ReportArgs),
+    /// Show the suite as it is resolved
+    List(Box<list::ListArgs>),
+    /// List or clean what is kept between runs
+    Cache(cache::CacheArgs),
+}
+
+impl Verb {
+    fn output(&self) -> &OutputFlags {
+        match self {
+            Self::Compare(args) => args.output(),
+            Self::Run(args) => args.output(),
+            Self::Judge(args) => &args.output,
+            Self::Report(args) => &args.output,
+            Self::List(args) => &args.output,
+            Self::Cache(args) => &args.output,
+        }
+    }
+}
+
+/// Runs the command line and gives the exit status. Panics are caught: exit 5.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(without_subcommand_name(args)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap prints help and version as errors too; a closed stdout is not worth a message.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success };
+        }
+    };
+    let verb = cli.verb.unwrap_or_else(|| Verb::Compare(Box::new(cli.compare)));
+    let output = verb.output();
+    let cargo_term_color = std::env::var("CARGO_TERM_COLOR").ok();
+    let ui = Ui::new(output.color, cargo_term_color.as_deref(), output.quiet, output.verbose);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(verb, &ui)))
+        .unwrap_or_else(|payload| Err(Error::Internal(panic_text(payload.as_ref()))));
+    outcome.unwrap_or_else(|error| {
+        ui.error(&error);
+        error.exit_code()
+    })
+}
+
+fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
+    match verb {
+        Verb::Compare(args) => compare::compare(&args, ui),
+        Verb::Run(args) => compare::run(&args, ui),
+        Verb::Judge(args) => judge::judge(&args, ui),
+        Verb::Report(args) => report::report(&args, ui),
+        Verb::List(args) => list::list(&args, ui),
+        Verb::Cache(args) => cache::cache(&args, ui),
+    }
+}
+
+/// Cargo starts `cargo-benchgate benchgate ARGS`; started directly there is no such first argument.
+fn without_subcommand_name(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    if args.get(1).is_some_and(|arg| arg == "benchgate") {
+        args.remove(1);
+    }
+    args
+}
+
+fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn command_line_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn name_that_cargo_puts_in_front_is_dropped_once() {
+        let args = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(without_subcommand_name(args(&["cb", "benchgate", "list"])), args(&["cb", "list"]));
+        assert_eq!(
+            without_subcommand_name(args(&["cb", "list", "benchgate"])),
+            args(&["cb", "list", "benchgate"])
+        );
+    }
+}

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
+use crate::verdict::Judged;
 use crate::verdict::evidence::{Evidence, Side, UnitRun};
-use crate::verdict::outcome::{BenchResult, BudgetOutcome, Comparison};
+use crate::verdict::outcome::{BudgetOutcome, Comparison};
 
 use super::model::{
     Benchmark, Exit, Machine, Report, ReportSide, Revision, RunWide, SCHEMA_VERSION, Statistics, Summary,
@@ -53,26 +54,11 @@ impl From<&Report> for Header {
     }
 }
 
-/// The judgement of one benchmark.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JudgedBenchmark {
-    /// The group it is summarised in.
-    pub group: String,
-    /// The worst of its gated parts.
-    pub result: BenchResult,
-    /// Base against each further revision.
-    pub comparisons: Vec<Comparison>,
-    /// The absolute limits.
-    pub budgets: Vec<BudgetOutcome>,
-    /// Per side, in the order of the evidence's sides; a side beyond the end has none.
-    pub statistics: Vec<BTreeMap<Metric, Statistics>>,
-}
-
 /// The report of a run. `evidence` and `judged` are in one order; benchmarks come out by name, numbers by value.
 pub fn assemble(
     header: Header,
     evidence: Vec<Evidence>,
-    judged: Vec<JudgedBenchmark>,
+    judged: Vec<Judged>,
     summary: Summary,
     exit: Exit,
 ) -> Report {
@@ -110,7 +96,7 @@ pub fn identity_order(left: &BenchmarkIdentity, right: &BenchmarkIdentity) -> st
         .then_with(|| natural_order(&left.id, &right.id))
 }
 
-fn benchmark(evidence: Evidence, judged: JudgedBenchmark) -> Benchmark {
+fn benchmark(evidence: Evidence, judged: Judged) -> Benchmark {
     let mut statistics = judged.statistics.into_iter();
     let side = |side: Side| ReportSide {
         revision: side.revision,

@@ -13,5 +13,5 @@ pub mod text;
 pub mod wording;
 pub mod write;
 
-pub use assemble::{Header, JudgedBenchmark, assemble};
+pub use assemble::{Header, assemble};
 pub use read::ReadError;

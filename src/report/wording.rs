@@ -135,6 +135,10 @@ fn decided_by(it: &Comparison) -> String {
         Some(Reason::NotConfirmed) => {
             format!("looked like a regression, {limit}, and a fresh measurement did not confirm it")
         }
+        Some(Reason::NonPositive) => "a value is 0 or below, so there is no ratio of the pairs".to_owned(),
+        Some(Reason::Corrected) => {
+            format!("{limit}, not sure enough after the correction for all comparisons of the run")
+        }
         Some(Reason::NonFinite) => "a value is not a finite number".to_owned(),
     }
 }

@@ -248,7 +248,8 @@ impl Invalid {
         Self { problem: problem.into(), help: None }
     }
 
-    pub(super) fn with_help(problem: impl Into<String>, help: impl Into<String>) -> Self {
+    /// What is wrong, with what to write instead.
+    pub fn with_help(problem: impl Into<String>, help: impl Into<String>) -> Self {
         Self { problem: problem.into(), help: Some(help.into()) }
     }
 }

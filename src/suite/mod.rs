@@ -20,6 +20,7 @@ mod read;
 mod read_budget;
 mod read_launch;
 mod reader;
+pub mod rejudge;
 mod resolve;
 pub mod run_wide;
 mod select;

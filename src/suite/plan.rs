@@ -149,6 +149,12 @@ impl Suite {
         Ok(Some(ResolvedBenchmark { settings, launch }))
     }
 
+    /// The settings of a variant as a whole, for a row about a target whose benchmarks are not known.
+    pub fn target_settings(&self, target: &TargetId, variant: &str) -> BenchmarkSettings {
+        let layer = self.layer(target, variant, |entry| entry.covers_all() || entry.name.is_some());
+        self.resolve(&layer, None, &mut Sink::default()).0
+    }
+
     /// Whether the flags that choose benchmarks leave this one in.
     fn passes_flags(&self, target: &TargetId, id: &str) -> bool {
         let label = format!("{}/{id}", target.target);

@@ -183,6 +183,8 @@ word_enum! {
         Output = "output",
         /// A hook failed.
         HookFailed = "hook_failed",
+        /// Its harness cannot be measured: result metric_error.
+        Unsupported = "unsupported",
         /// It exited with success and measured nothing: result metric_error.
         MeasuredNothing = "measured_nothing",
         /// `max_time` left no time for `min_samples`: result metric_error unless partial runs are allowed.

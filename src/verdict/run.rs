@@ -112,9 +112,10 @@ fn judge(evidence: &Evidence, context: &RunContext) -> Judged {
 fn of_error(kind: ErrorKind, context: &RunContext) -> BenchResult {
     match kind {
         ErrorKind::NotMeasured if context.allow_partial => BenchResult::Inconclusive,
-        ErrorKind::MeasuredNothing | ErrorKind::NotMeasured | ErrorKind::MetricFailed => {
-            BenchResult::MetricError
-        }
+        ErrorKind::Unsupported
+        | ErrorKind::MeasuredNothing
+        | ErrorKind::NotMeasured
+        | ErrorKind::MetricFailed => BenchResult::MetricError,
         _ => BenchResult::Error,
     }
 }

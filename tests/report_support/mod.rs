@@ -8,13 +8,14 @@ use std::path::Path;
 use cargo_benchgate::report::model::{
     Exit, Machine, NotGated, Report, Revision, RunWide, Statistics, Summary, Toolchain,
 };
-use cargo_benchgate::report::{Header, JudgedBenchmark, assemble};
+use cargo_benchgate::report::{Header, assemble};
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::{Better, Metric, Unit};
 use cargo_benchgate::suite::settings::{
     Aggregation, BenchmarkSettings, Budget, Correction, Interval, JudgeSettings, Method, MetricSettings,
     Operator, Pairing, Preset, Resamples, SampleCount, Sampling, Statistic, Stop,
 };
+use cargo_benchgate::verdict::Judged;
 use cargo_benchgate::verdict::evidence::{
     BenchmarkError, ErrorKind, Evidence, Presence, Side, Stage, StoppedBecause, UnitRun, Values,
 };
@@ -177,8 +178,8 @@ pub(crate) fn judged(
     result: BenchResult,
     comparisons: Vec<Comparison>,
     budgets: Vec<BudgetOutcome>,
-) -> JudgedBenchmark {
-    JudgedBenchmark { group: "grp".into(), result, comparisons, budgets, statistics: Vec::new() }
+) -> Judged {
+    Judged { group: "grp".into(), result, comparisons, budgets, statistics: Vec::new() }
 }
 
 pub(crate) fn statistics(value: f64) -> BTreeMap<Metric, Statistics> {
@@ -246,8 +247,8 @@ pub(crate) fn header() -> Header {
 
 /// A run with a row of every kind.
 pub(crate) fn whole() -> Report {
-    let mut parts: Vec<(Evidence, JudgedBenchmark)> = Vec::new();
-    let mut add = |evidence: Evidence, judged: JudgedBenchmark| parts.push((evidence, judged));
+    let mut parts: Vec<(Evidence, Judged)> = Vec::new();
+    let mut add = |evidence: Evidence, judged: Judged| parts.push((evidence, judged));
     let two =
         || vec![side("base", &[12_300.0, 12_310.0, 12_320.5]), side("head", &[15_500.0, 15_520.0, 15_530.0])];
 

@@ -1,0 +1,108 @@
+//! `compare` (the default) and `run`: one measuring run.
+
+use clap::Args;
+
+use super::options::{
+    BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
+};
+use super::output::Outputs;
+use crate::error::{Error, ExitCode};
+use crate::gate::environment::Environment;
+use crate::gate::{self, Command, HeadRequest, Outcome, Request};
+use crate::suite::Overrides;
+use crate::ui::Ui;
+
+/// Arguments of `compare`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct CompareArgs {
+    /// Revision to compare against; default: the merge base with the default branch
+    #[arg(long, value_name = "REV")]
+    base: Option<String>,
+    /// Revision to judge: a revision, or `worktree` for the working tree with its uncommitted files
+    #[arg(long, value_name = "REV", default_value = "worktree")]
+    head: String,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    packages: PackageSelection,
+    #[command(flatten)]
+    benchmarks: BenchmarkSelection,
+    #[command(flatten)]
+    build: BuildFlags,
+    #[command(flatten)]
+    manifest: ManifestFlags,
+    #[command(flatten)]
+    measuring: MeasuringFlags,
+    #[command(flatten)]
+    judge: JudgeFlags,
+    /// Show what would be done, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// Leave worktrees in place and say where they are
+    #[arg(long)]
+    keep: bool,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+impl CompareArgs {
+    pub(super) fn output(&self) -> &OutputFlags {
+        self.run.output()
+    }
+}
+
+impl RunArgs {
+    pub(super) fn output(&self) -> &OutputFlags {
+        &self.output
+    }
+
+    fn request(&self, command: Command, base: Option<String>, head: HeadRequest) -> Result<Request, Error> {
+        Ok(Request {
+            command,
+            base,
+            head,
+            manifest_path: self.manifest.manifest_path.clone(),
+            selection: self.packages.selection(&self.benchmarks),
+            overrides: Overrides {
+                head_only: command == Command::Run,
+                ..super::options::overrides(Some(&self.measuring), &self.judge, Some(&self.build))?
+            },
+            cargo: self.manifest.cargo_flags(),
+            cache: self.build.target_dir.clone(),
+            seed: self.measuring.seed,
+            no_fail: self.judge.no_fail,
+            keep: self.keep,
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+/// Base against head.
+pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let head = match args.head.as_str() {
+        "worktree" => HeadRequest::WorkingTree,
+        revision => HeadRequest::Revision(revision.to_owned()),
+    };
+    let request = args.run.request(Command::Compare, args.base.clone(), head)?;
+    measure(&args.run, &request, ui)
+}
+
+/// Head alone.
+pub(super) fn run(args: &RunArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let request = args.request(Command::Run, None, HeadRequest::WorkingTree)?;
+    measure(args, &request, ui)
+}
+
+fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
+    let outputs = Outputs::parse(&args.output.format)?;
+    let environment = Environment::of_this_process()?;
+    match gate::run(request, &environment, ui)? {
+        Outcome::Planned => Ok(ExitCode::Success),
+        Outcome::Finished(report) => super::output::finish(&report, &outputs, ui),
+    }
+}

@@ -1,0 +1,132 @@
+//! `judge`: saved reports or samples judged again, without measuring.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::options::{JudgeFlags, OutputFlags};
+use super::output::{Outputs, finish};
+use crate::error::{Error, ExitCode};
+use crate::report::model::{Report, Revision, RunWide};
+use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
+use crate::report::{Header, assemble, json};
+use crate::suite::Overrides;
+use crate::suite::rejudge::settings_for_samples;
+use crate::ui::Ui;
+use crate::verdict::evidence::Evidence;
+use crate::verdict::{self, RunContext};
+
+/// Arguments of `judge`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct JudgeArgs {
+    /// Reports written by `--format json`, or tables of samples (columns benchmark,revision,metric,value)
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    judge: JudgeFlags,
+    /// Samples a side before anything is judged
+    #[arg(long, value_name = "N", help_heading = "Judging")]
+    min_samples: Option<u32>,
+    /// Seed of the random draws; default: the report's, 0 for samples
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..1 << 53), help_heading = "Judging")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    pub(super) output: OutputFlags,
+}
+
+/// Judges every file. Several files are judged one by one; the first failing status wins.
+pub(super) fn judge(args: &JudgeArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let outputs = Outputs::parse(&args.output.format)?;
+    if 1 < args.files.len() && outputs.has_paths() {
+        return Err(Error::Usage(
+            "several files would be written to one path; judge them one by one".to_owned(),
+        ));
+    }
+    let overrides =
+        Overrides { min_samples: args.min_samples, ..super::options::overrides(None, &args.judge, None)? };
+    let mut worst = ExitCode::Success;
+    for path in &args.files {
+        if 1 < args.files.len() {
+            ui.status("Judging", path.display());
+        }
+        let report = judge_file(path, args, &overrides, ui)?;
+        let code = finish(&report, &outputs, ui)?;
+        if worst == ExitCode::Success {
+            worst = code;
+        }
+    }
+    Ok(worst)
+}
+
+fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> Result<Report, Error> {
+    let (mut header, mut evidence, was_interrupted) = read(path, args, ui)?;
+    for benchmark in &mut evidence {
+        overrides.rejudge(&mut benchmark.settings)?;
+    }
+    if let Some(also_fail_on) = &overrides.also_fail_on {
+        header.suite.also_fail_on = also_fail_on.iter().map(|what| what.as_str().to_owned()).collect();
+    }
+    header.suite.no_fail = args.judge.no_fail;
+    header.seed = args.seed.unwrap_or(header.seed);
+    header.command = "judge".to_owned();
+    let context = RunContext {
+        seed: header.seed,
+        started_at: header.started_at.clone(),
+        also_fail_on: header.suite.also_fail_on.clone(),
+        allow_partial: header.suite.allow_partial,
+        no_fail: header.suite.no_fail,
+        interrupted: was_interrupted,
+    };
+    let judgement = verdict::judge_run(&evidence, &context);
+    for warning in judgement.warnings {
+        if !header.warnings.contains(&warning) {
+            header.warnings.push(warning);
+        }
+    }
+    Ok(assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit))
+}
+
+/// Reads a report or a table of samples; which it is shows in its first character.
+fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>, bool), Error> {
+    let bytes = read_file(path)?;
+    let refuse =
+        |error: crate::report::ReadError| Error::Usage(format!("failed to read {}: {error}", path.display()));
+    let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if is_json {
+        let report = json::read_json(&bytes).map_err(refuse)?;
+        let interrupted = report.benchmarks.iter().any(|benchmark| {
+            benchmark.stopped_because == Some(crate::verdict::evidence::StoppedBecause::Interrupted)
+        });
+        return Ok((Header::from(&report), Vec::from(&report), interrupted));
+    }
+    let samples = read_samples_csv(&bytes).map_err(refuse)?;
+    if !samples.has_rounds() {
+        ui.note("the samples do not say their rounds, so they are judged by one look, each side on its own, uncorrected");
+    }
+    let revision = |name: &String| Revision {
+        name: name.clone(),
+        spec: name.clone(),
+        commit: None,
+        subject: None,
+        dirty: false,
+        chosen_because: None,
+    };
+    let header = Header {
+        command: "judge".to_owned(),
+        seed: args.seed.unwrap_or(0),
+        started_at: None,
+        finished_at: None,
+        revisions: samples.revisions.iter().map(revision).collect(),
+        machine: None,
+        toolchain: None,
+        suite: RunWide::default(),
+        warnings: Vec::new(),
+    };
+    let settings = |benchmark: &SampledBenchmark| settings_for_samples(&benchmark.units);
+    Ok((header, samples.into_evidence(settings), false))
+}
+
+/// Reads a file the user named.
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+    fs_err::read(path).map_err(|error| Error::Usage(format!("{error}; check the path")))
+}

@@ -1,0 +1,176 @@
+//! Where a report goes: `--format FORMAT[=PATH]`.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, ExitCode};
+use crate::report::{self, model::Report};
+use crate::ui::{self, Ui};
+
+/// The formats a report can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Terminal,
+    Json,
+    Csv,
+    SamplesCsv,
+}
+
+impl Format {
+    const ALL: [(&'static str, Self); 4] = [
+        ("terminal", Self::Terminal),
+        ("json", Self::Json),
+        ("csv", Self::Csv),
+        ("samples-csv", Self::SamplesCsv),
+    ];
+}
+
+/// One wanted output; without a path it goes to stdout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Output {
+    format: Format,
+    path: Option<PathBuf>,
+}
+
+/// All wanted outputs, checked before anything runs: a typo must not cost a measured result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outputs(Vec<Output>);
+
+impl Outputs {
+    /// Reads the `--format` flags.
+    ///
+    /// # Errors
+    ///
+    /// An unknown format, two formats for stdout, two for one path, or a path in a directory that does not exist.
+    pub(super) fn parse(flags: &[String]) -> Result<Self, Error> {
+        let mut outputs: Vec<Output> = Vec::new();
+        for flag in flags {
+            let (word, path) = match flag.split_once('=') {
+                Some((word, path)) => (word, Some(PathBuf::from(path))),
+                None => (flag.as_str(), None),
+            };
+            let Some(&(_, format)) = Format::ALL.iter().find(|(name, _)| *name == word) else {
+                let names: Vec<&str> = Format::ALL.iter().map(|(name, _)| *name).collect();
+                return Err(Error::Usage(format!(
+                    "unknown format `{word}` in `--format {flag}`; formats are {}",
+                    names.join(", ")
+                )));
+            };
+            if let Some(path) = &path {
+                if path.as_os_str().is_empty() {
+                    return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
+                }
+                let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+                    return Err(Error::Usage(format!(
+                        "cannot write `--format {flag}`: there is no directory {}; create it first",
+                        directory.display()
+                    )));
+                }
+            }
+            if let Some(other) = outputs.iter().find(|other| other.path == path) {
+                let place = path.map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
+                let both = if other.format == format { "the same format twice" } else { "two formats" };
+                return Err(Error::Usage(format!(
+                    "`--format {flag}`: {both} for {place}; give each its own path"
+                )));
+            }
+            outputs.push(Output { format, path });
+        }
+        if outputs.iter().all(|output| output.path.is_some()) {
+            outputs.push(Output { format: Format::Terminal, path: None });
+        }
+        Ok(Self(outputs))
+    }
+
+    /// Whether any output goes to a file.
+    pub(super) fn has_paths(&self) -> bool {
+        self.0.iter().any(|output| output.path.is_some())
+    }
+
+    /// Writes every output. Files come first, so that they are complete whatever happens to stdout; all are tried
+    /// before the first failure is told.
+    ///
+    /// # Errors
+    ///
+    /// When a file or stdout cannot be written.
+    pub(super) fn write(&self, report: &Report, ui: &Ui) -> Result<(), Error> {
+        let mut failure = None;
+        for output in &self.0 {
+            if let Some(path) = &output.path {
+                match report::write::write_file(path, &render(report, output.format, false)) {
+                    Ok(()) => ui.status("Wrote", path.display()),
+                    Err(error) => failure = failure.or(Some(Error::Execution(error.to_string()))),
+                }
+            }
+        }
+        for output in self.0.iter().filter(|output| output.path.is_none()) {
+            let printed = ui::print(&render(report, output.format, ui.stdout_color()));
+            if let Err(error) = printed {
+                failure = failure
+                    .or(Some(Error::Execution(format!("failed to write the report to stdout: {error}"))));
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Writes the report and gives the exit status it ends with, saying why when it is not 0.
+///
+/// # Errors
+///
+/// When an output cannot be written.
+pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<ExitCode, Error> {
+    outputs.write(report, ui)?;
+    let code = ExitCode::from_status(report.exit.code).ok_or_else(|| {
+        Error::Internal(format!("the report ends with the unknown status {}", report.exit.code))
+    })?;
+    if let Some(because) = &report.exit.because {
+        match code {
+            ExitCode::Success => ui.note(because),
+            _ => ui.error(because),
+        }
+    }
+    Ok(code)
+}
+
+fn render(report: &Report, format: Format, color: bool) -> Vec<u8> {
+    match format {
+        Format::Terminal => {
+            let options = report::terminal::Options { color, width: ui::terminal_width() };
+            report::terminal::terminal(report, options).into_bytes()
+        }
+        Format::Json => report::json::json(report).into_bytes(),
+        Format::Csv => report::csv::csv(report).into_bytes(),
+        Format::SamplesCsv => report::samples_csv::samples_csv(report).into_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(flags: &[&str]) -> Result<Outputs, Error> {
+        Outputs::parse(&flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn format_without_path_takes_the_place_of_the_table() {
+        let outputs = parse(&["json"]).expect("valid");
+        assert_eq!(outputs.0, [Output { format: Format::Json, path: None }]);
+        let outputs = parse(&["json=a.json"]).expect("valid");
+        assert_eq!(outputs.0.last().map(|output| output.format), Some(Format::Terminal));
+    }
+
+    #[test]
+    fn format_errors_are_told_before_anything_runs() {
+        for flags in
+            [&["jsn"][..], &["json", "csv"], &["json=a", "csv=a"], &["json="], &["json=no/such/dir/a.json"]]
+        {
+            assert_eq!(
+                parse(flags).expect_err("invalid").exit_code(),
+                crate::error::ExitCode::Usage,
+                "{flags:?}"
+            );
+        }
+    }
+}

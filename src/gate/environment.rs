@@ -1,0 +1,138 @@
+//! What a run takes from its surroundings, read once, so that nothing below reads the environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use etcetera::BaseStrategy;
+
+use crate::error::Error;
+use crate::revision::CiHints;
+
+/// The surroundings of a run.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    /// Where the user stands.
+    pub cwd: PathBuf,
+    /// Where worktrees and target directories are kept.
+    pub cache: PathBuf,
+    /// The cargo to call.
+    pub cargo: PathBuf,
+    /// Our own executable, started again as the runner.
+    pub own_executable: PathBuf,
+    /// Everything that is set.
+    pub variables: Vec<(OsString, OsString)>,
+    /// What a CI system says about the run.
+    pub ci: CiHints,
+    /// Set by the first interrupt.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+impl Environment {
+    /// Reads the surroundings of this process, and takes over its interrupts: the first one is told through
+    /// `interrupted`, a second one ends the process at once.
+    ///
+    /// # Errors
+    ///
+    /// When there is no working directory, no home for the cache, or the interrupts cannot be taken over.
+    pub fn of_this_process() -> Result<Self, Error> {
+        let cwd = std::env::current_dir()
+            .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))?;
+        let own_executable = std::env::current_exe().map_err(|error| {
+            Error::Execution(format!("failed to find the path of cargo-benchgate itself: {error}"))
+        })?;
+        Ok(Self {
+            cwd,
+            cache: cache_directory()?,
+            cargo: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
+            own_executable,
+            variables: std::env::vars_os().collect(),
+            ci: ci_hints(|name| std::env::var(name).ok()),
+            interrupted: interrupt_flag()?,
+        })
+    }
+
+    /// Whether the user asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The value of a variable, where it is set and is text.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.to_str())
+    }
+}
+
+/// `BENCHGATE_CACHE_DIR`, else `benchgate` in the user's cache directory.
+///
+/// # Errors
+///
+/// When neither is known.
+pub fn cache_directory() -> Result<PathBuf, Error> {
+    if let Some(path) = std::env::var_os("BENCHGATE_CACHE_DIR").filter(|path| !path.is_empty()) {
+        return std::path::absolute(&path).map_err(|error| {
+            Error::Usage(format!(
+                "BENCHGATE_CACHE_DIR is not a path ({error}); set it to a directory outside the repository"
+            ))
+        });
+    }
+    etcetera::choose_base_strategy().map(|strategy| strategy.cache_dir().join("benchgate")).map_err(|error| {
+        Error::Usage(format!("no cache directory is known ({error}); set BENCHGATE_CACHE_DIR or HOME"))
+    })
+}
+
+/// What GitHub and GitLab tell about a run, as far as the choice of the base needs it.
+fn ci_hints(variable: impl Fn(&str) -> Option<String>) -> CiHints {
+    let event = variable("GITHUB_EVENT_NAME");
+    let merge_ref = variable("GITHUB_REF")
+        .is_some_and(|reference| reference.starts_with("refs/pull/") && reference.ends_with("/merge"));
+    CiHints {
+        pull_request_merge: event.as_deref() == Some("pull_request") && merge_ref,
+        push_before: variable("CI_COMMIT_BEFORE_SHA").filter(|sha| {
+            variable("CI_PIPELINE_SOURCE").as_deref() == Some("push") && sha.bytes().any(|byte| byte != b'0')
+        }),
+    }
+}
+
+fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The order matters: the second signal finds the flag already set and ends the process.
+        signal_hook::flag::register_conditional_shutdown(signal, 4, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| Error::Execution(format!("failed to listen for interrupts: {error}")))?;
+    }
+    Ok(flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hints(variables: &[(&str, &str)]) -> CiHints {
+        ci_hints(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn merge_checkout_of_a_pull_request_is_recognised() {
+        assert!(
+            hints(&[("GITHUB_EVENT_NAME", "pull_request"), ("GITHUB_REF", "refs/pull/7/merge")])
+                .pull_request_merge
+        );
+        assert!(
+            !hints(&[("GITHUB_EVENT_NAME", "pull_request"), ("GITHUB_REF", "refs/heads/x")])
+                .pull_request_merge
+        );
+        assert!(!hints(&[]).pull_request_merge);
+    }
+
+    #[test]
+    fn commit_before_a_push_of_a_new_branch_is_no_commit() {
+        let before =
+            |sha| hints(&[("CI_PIPELINE_SOURCE", "push"), ("CI_COMMIT_BEFORE_SHA", sha)]).push_before;
+        assert_eq!(before("abc0"), Some("abc0".to_owned()));
+        assert_eq!(before("0000"), None);
+    }
+}

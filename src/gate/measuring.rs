@@ -1,0 +1,221 @@
+//! The measuring phase: lists, rounds, and the evidence that comes of them.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::Context;
+use super::benchmarks::{Benchmarks, Finder};
+use super::programs::Programs;
+use crate::error::Error;
+use crate::measure::{
+    self, Executor, LiveExecutor, MeasurePlan, Observer, Part, Progress, RunnerClient, StopRule,
+};
+use crate::revision::Slot;
+use crate::suite::Suite;
+use crate::suite::settings::BenchmarkSettings;
+use crate::ui::Ui;
+use crate::verdict::evidence::{Evidence, Side, Stage, StoppedBecause, UnitRun};
+
+/// How often progress is redrawn at the most.
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// What the measuring phase gave.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) interrupted: bool,
+    /// Failed unit runs that cost a round but no benchmark, in words.
+    pub(super) notes: Vec<String>,
+}
+
+/// Lists and measures all benchmarks of the built programs.
+pub(super) fn measure(
+    context: &Context<'_>,
+    suite: &Suite,
+    slot: &Slot,
+    programs: &Programs,
+) -> Result<Measured, Error> {
+    let scratch = Scratch::make(slot)?;
+    let environment = context.environment;
+    let client = RunnerClient::new(&environment.own_executable, &scratch.0);
+    let switch = |revision: usize| slot.point_at(programs.sides[revision].name);
+    let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
+    let work_directory = scratch.0.join("work");
+    fs_err::create_dir(&work_directory)
+        .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
+    let (head_tree, live_tree) = (slot.tree(programs.head().name), slot.live_tree());
+    let finder = Finder {
+        context,
+        suite,
+        programs,
+        head_tree: &head_tree,
+        live_tree: &live_tree,
+        work_directory: &work_directory,
+        executor: &mut executor,
+        found: Benchmarks::default(),
+    };
+    let found = finder.find()?;
+    refuse_nothing(&found)?;
+    run_rounds(context, suite, found, &mut executor)
+}
+
+/// Runs the rounds of everything planned. Takes any executor, so that whole runs are tested without a clock.
+fn run_rounds(
+    context: &Context<'_>,
+    suite: &Suite,
+    found: Benchmarks,
+    executor: &mut dyn Executor,
+) -> Result<Measured, Error> {
+    let Benchmarks { mut evidence, planned, .. } = found;
+    let (places, benchmarks): (Vec<usize>, Vec<_>) = planned.into_iter().unzip();
+    let ui = context.ui;
+    let plan = MeasurePlan {
+        seed: context.seed,
+        stage: Stage::Screen,
+        first_sequence: 0,
+        max_time: suite.run.max_time_ns.map(Duration::from_nanos),
+        benchmarks,
+    };
+    ui.status("Measuring", start_line(&plan, context.seed));
+    let settings: Vec<&BenchmarkSettings> = places.iter().map(|&place| &evidence[place].settings).collect();
+    let stop = Stop { settings };
+    let mut observer = Shown { ui, drawn: None };
+    let measured = measure::measure(&plan, executor, &stop, &mut observer, &context.environment.interrupted);
+    ui.clear_progress();
+    ui.status("Measured", end_line(&measured));
+
+    let mut notes = Vec::new();
+    for (place, benchmark) in places.into_iter().zip(measured.benchmarks) {
+        let evidence = &mut evidence[place];
+        for (side, runs) in evidence.sides.iter_mut().zip(benchmark.sides) {
+            side.runs = runs;
+        }
+        evidence.stopped_because = benchmark.stopped_because;
+        evidence.error = benchmark.error;
+        if let (None, Some(first)) = (&evidence.error, benchmark.failures.first()) {
+            notes.push(format!(
+                "{}: {} failed and cost a round each: {}",
+                evidence.identity.label(),
+                counted(benchmark.failures.len(), "unit run"),
+                first.message
+            ));
+        }
+    }
+    for note in &notes {
+        ui.warn(note);
+    }
+    Ok(Measured { evidence, interrupted: measured.interrupted, notes })
+}
+
+fn refuse_nothing(found: &Benchmarks) -> Result<(), Error> {
+    match (found.evidence.is_empty(), found.left_out) {
+        (false, _) => Ok(()),
+        (true, 0) => {
+            Err(Error::Usage("the suite selects no benchmark; `cargo benchgate list` shows it".to_owned()))
+        }
+        (true, left_out) => Err(Error::Usage(format!(
+            "nothing is selected: the filters leave out all of {}; `--filter` and `--skip` take globs over ids, such as 'group/*'",
+            counted(left_out, "benchmark")
+        ))),
+    }
+}
+
+fn start_line(plan: &MeasurePlan, seed: u64) -> String {
+    let sides = plan.benchmarks.iter().map(|benchmark| benchmark.measured_sides().len()).max().unwrap_or(0);
+    let revisions = if 1 < sides { "base and head interleaved" } else { "head alone" };
+    format!("{}, {revisions}, seed {seed}", counted(plan.benchmarks.len(), "benchmark"))
+}
+
+fn end_line(measured: &measure::Measured) -> String {
+    let runs = measured.benchmarks.iter().flat_map(|benchmark| benchmark.sides.iter()).map(Vec::len);
+    let (least, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
+    let samples = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+    let interrupted = if measured.interrupted { ", interrupted" } else { "" };
+    format!("{samples} samples a side in {:.1} s{interrupted}", measured.elapsed.as_secs_f64())
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The stop rule of the judge, asked with the runs so far.
+struct Stop<'a> {
+    settings: Vec<&'a BenchmarkSettings>,
+}
+
+impl StopRule for Stop<'_> {
+    fn stop(&self, benchmark: usize, runs: &[Vec<UnitRun>]) -> Option<StoppedBecause> {
+        let side = |runs: &Vec<UnitRun>| Side {
+            revision: String::new(),
+            executable_sha256: None,
+            runs: runs.clone(),
+        };
+        let sides: Vec<Side> = runs.iter().map(side).collect();
+        crate::verdict::stop::stop(self.settings[benchmark], &sides)
+    }
+}
+
+/// Progress between rounds.
+struct Shown<'a> {
+    ui: &'a Ui,
+    drawn: Option<Instant>,
+}
+
+impl Observer for Shown<'_> {
+    fn round_finished(&mut self, progress: &Progress) {
+        if !self.ui.shows_progress() || self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let part = match (progress.stage, progress.part) {
+            (Stage::Confirm, _) => "confirming, round",
+            (_, Part::WarmUp) => "warm-up, round",
+            (_, Part::Rounds) => "round",
+            (_, Part::HeadAlone) => "head alone, run",
+        };
+        let left = match progress.least_left.as_secs() {
+            0 => String::new(),
+            seconds => format!(", at least {seconds} s left"),
+        };
+        self.ui.progress(&format!(
+            "   Measuring {part} {}: {} of {} done, {} s{left}",
+            progress.rounds,
+            progress.finished,
+            progress.benchmarks,
+            progress.elapsed.as_secs()
+        ));
+    }
+
+    fn time_is_short(&mut self, needed: Duration, available: Duration) {
+        self.ui.warn(format!(
+            "max_time is too short: the least number of samples for every benchmark takes about {} s, {} s are left; some will \
+             not be measured; raise max_time, select fewer benchmarks, or lower min_samples",
+            needed.as_secs_f64().ceil(),
+            available.as_secs()
+        ));
+    }
+}
+
+/// A directory in the slot for this run alone; what a killed run left in it goes first.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make(slot: &Slot) -> Result<Self, Error> {
+        let path = slot.directory().join("run");
+        if path.exists() {
+            fs_err::remove_dir_all(&path).map_err(|error| {
+                Error::Execution(format!("failed to clear the scratch directory: {error}"))
+            })?;
+        }
+        fs_err::create_dir(&path)
+            .map_err(|error| Error::Execution(format!("failed to make the scratch directory: {error}")))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // The next run clears what cannot be removed now.
+        let _ = fs_err::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,268 @@
+//! The order of the steps of one measuring run, from the suite to the report.
+
+mod benchmarks;
+mod choice;
+mod conclude;
+pub mod environment;
+mod launch;
+mod measuring;
+mod programs;
+
+use std::path::{Path, PathBuf};
+
+use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
+use crate::error::Error;
+use crate::machine;
+use crate::report::model::Report;
+use crate::revision::{Repository, SlotRoot};
+use crate::suite::{Overrides, Selection, Suite};
+use crate::ui::Ui;
+use environment::Environment;
+
+/// What is asked of a run.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The verb.
+    pub command: Command,
+    /// The revision to compare with; `None`: the suite's, else chosen from the repository.
+    pub base: Option<String>,
+    /// The revision to judge.
+    pub head: HeadRequest,
+    /// `--manifest-path`; `None`: found from the working directory.
+    pub manifest_path: Option<PathBuf>,
+    /// Which packages, targets and benchmarks.
+    pub selection: Selection,
+    /// The flags that lie over the suite.
+    pub overrides: Overrides,
+    /// Flags that go to cargo unchanged.
+    pub cargo: CargoFlags,
+    /// Where slots are kept; `None`: the user's cache directory.
+    pub cache: Option<PathBuf>,
+    /// The seed; `None`: drawn.
+    pub seed: Option<u64>,
+    /// `--no-fail`.
+    pub no_fail: bool,
+    /// `--keep`.
+    pub keep: bool,
+    /// `--dry-run`.
+    pub dry_run: bool,
+}
+
+/// The verbs that measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Base against head.
+    Compare,
+    /// Head alone.
+    Run,
+}
+
+impl Command {
+    /// The word in the report.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Compare => "compare",
+            Self::Run => "run",
+        }
+    }
+}
+
+/// The revision that is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeadRequest {
+    /// The working tree with its uncommitted files.
+    WorkingTree,
+    /// A revision.
+    Revision(String),
+}
+
+/// Flags that go to cargo unchanged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CargoFlags {
+    /// `--config`.
+    pub config: Vec<String>,
+    /// `--locked`.
+    pub locked: bool,
+    /// `--offline`.
+    pub offline: bool,
+    /// `--frozen`.
+    pub frozen: bool,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The plan was shown; nothing was done.
+    Planned,
+    /// There is a report.
+    Finished(Box<Report>),
+}
+
+/// What a run knows from its start on.
+struct Context<'a> {
+    request: &'a Request,
+    environment: &'a Environment,
+    ui: &'a Ui,
+    repository: Repository,
+    /// The workspace's manifest, relative to the repository's root.
+    manifest: PathBuf,
+    seed: u64,
+}
+
+/// Runs the gate: resolves, builds, measures, judges.
+///
+/// # Errors
+///
+/// When there is nothing to report: bad configuration or usage, no base, a revision that cannot be checked out, a
+/// workspace that does not build at all, or an interrupt before anything was measured.
+pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outcome, Error> {
+    let repository = Repository::discover(&starting_directory(request, environment))?;
+    let mut cargo = cargo_settings(request, environment, ui)?;
+    let workspace = user_workspace(request, environment, &cargo)?;
+    let suite = load_suite(request, environment, &workspace)?;
+    cargo.profile.clone_from(&suite.run.profile);
+    cargo.features.clone_from(&suite.run.features);
+    cargo.all_features = suite.run.all_features;
+    cargo.no_default_features = suite.run.no_default_features;
+    cargo.target.clone_from(&suite.run.target);
+    let root = workspace.metadata.workspace_root.as_std_path();
+    let manifest = repository.relative(&root.join("Cargo.toml")).ok_or_else(|| {
+        Error::Usage(format!(
+            "the workspace {} lies outside the repository {}; run inside the repository that holds it",
+            root.display(),
+            repository.root().display()
+        ))
+    })?;
+    let seed = request.seed.unwrap_or_else(drawn_seed);
+    let context = Context { request, environment, ui, repository, manifest, seed };
+
+    let chosen = choice::choose(&context, &suite)?;
+    choice::announce(&chosen, ui);
+    for note in &suite.notes {
+        ui.note(note);
+    }
+    if request.dry_run {
+        choice::show_plan(&chosen, &suite, &context)?;
+        return Ok(Outcome::Planned);
+    }
+
+    let cache = request.cache.as_ref().unwrap_or(&environment.cache);
+    refuse_cache_inside(cache, &context)?;
+    let slots = SlotRoot::new(cache, &context.repository)?;
+    slots.sweep()?;
+    let slot = slots.acquire()?;
+    let mut header = conclude::header(&context, &chosen, &suite, &cargo)?;
+    let programs = programs::build(&context, &suite, &cargo, &slot, &chosen)?;
+    header.warnings.extend(programs.warnings.iter().cloned());
+
+    for advice in header.machine.as_ref().map(machine::advice).unwrap_or_default() {
+        ui.warn(&advice);
+        header.warnings.push(advice);
+    }
+    let measured = measuring::measure(&context, &suite, &slot, &programs);
+    let cleaned = programs.finish(request.keep, ui);
+    let report = conclude::report(&context, &suite, header, measured?, cleaned);
+    Ok(Outcome::Finished(Box::new(report)))
+}
+
+/// Where the search for the repository and the manifest begins.
+fn starting_directory(request: &Request, environment: &Environment) -> PathBuf {
+    let manifest = request.manifest_path.as_ref().map(|path| environment.cwd.join(path));
+    let parent = manifest.as_deref().and_then(Path::parent).map(Path::to_owned);
+    parent.unwrap_or_else(|| environment.cwd.clone())
+}
+
+/// The suite of a request, for those who only look at it.
+///
+/// # Errors
+///
+/// When there is no workspace, its tables have mistakes, or nothing is selected.
+pub fn suite(request: &Request, environment: &Environment, ui: &Ui) -> Result<Suite, Error> {
+    let cargo = cargo_settings(request, environment, ui)?;
+    let workspace = user_workspace(request, environment, &cargo)?;
+    load_suite(request, environment, &workspace)
+}
+
+/// How cargo is called, before the suite's own choices are known.
+fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Result<CargoSettings, Error> {
+    let toolchain = Toolchain::resolve(&environment.variables, None, &environment.cwd)?;
+    let mut settings = CargoSettings::new(toolchain, environment.variables.clone());
+    settings.config = build::absolute_config(&request.cargo.config, &environment.cwd);
+    settings.locked = request.cargo.locked;
+    settings.offline = request.cargo.offline;
+    settings.frozen = request.cargo.frozen;
+    settings.quiet = ui.is_quiet();
+    settings.verbosity = ui.verbosity();
+    settings.color = ui.forced_color().map(str::to_owned);
+    Ok(settings)
+}
+
+/// The workspace as it stands in the user's tree: its suite is read before anything is checked out.
+fn user_workspace(
+    request: &Request,
+    environment: &Environment,
+    cargo: &CargoSettings,
+) -> Result<Workspace, Error> {
+    let manifest = find_manifest(request, environment)?;
+    build::cargo_metadata(cargo, &manifest, &environment.cwd).map_err(|error| match error {
+        // Cargo could not make sense of the user's manifests: nothing ran.
+        BuildError::Refused { .. } => Error::Configuration(error.to_string()),
+        error => error.into(),
+    })
+}
+
+/// The suite of the user's tree, with the selection and the flags of the request.
+fn load_suite(request: &Request, environment: &Environment, workspace: &Workspace) -> Result<Suite, Error> {
+    let manifest = find_manifest(request, environment)?;
+    let mut selection = request.selection.clone();
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    selection.current_package = workspace
+        .metadata
+        .packages
+        .iter()
+        .find(|package| canonical(package.manifest_path.as_std_path()) == canonical(&manifest))
+        .map(|package| package.name.to_string());
+    Ok(Suite::load(&workspace.metadata, &selection, &request.overrides)?)
+}
+
+/// The Cargo.toml that was named, else the nearest one upwards.
+fn find_manifest(request: &Request, environment: &Environment) -> Result<PathBuf, Error> {
+    if let Some(path) = &request.manifest_path {
+        let path = environment.cwd.join(path);
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Error::Usage(format!("there is no manifest {}; check --manifest-path", path.display())))
+        };
+    }
+    environment
+        .cwd
+        .ancestors()
+        .map(|directory| directory.join("Cargo.toml"))
+        .find(|path| path.is_file())
+        .ok_or_else(|| {
+            Error::Usage(format!(
+                "there is no Cargo.toml in {} or above; run inside a crate, or name one with --manifest-path",
+                environment.cwd.display()
+            ))
+        })
+}
+
+/// A cache inside the repository would put worktrees there, where cargo finds the outer workspace.
+fn refuse_cache_inside(cache: &Path, context: &Context<'_>) -> Result<(), Error> {
+    let absolute = context.environment.cwd.join(cache);
+    if context.repository.has_work_tree() && absolute.starts_with(context.repository.root()) {
+        return Err(Error::Usage(format!(
+            "the directory {} for worktrees and builds lies inside the repository, where cargo would find the outer workspace; \
+             name one outside with --target-dir or BENCHGATE_CACHE_DIR",
+            absolute.display()
+        )));
+    }
+    Ok(())
+}
+
+/// A seed from the system's randomness, small enough for every JSON reader.
+fn drawn_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one("seed") >> 11
+}
