@@ -1,6 +1,8 @@
 //! The text of docs/CONFIGURATION.md, made from the key table.
 
-use super::keys::{KEYS, Key, Levels, Table};
+use super::keys::{KEYS, Key, Table};
+use super::presets::{DEFAULT_PRESET, judge_of};
+use super::settings::{JudgeSettings, Preset, Resamples};
 
 const HEAD: &str = "\
 <!-- Made from the key table in src/suite/keys.rs; `BENCHGATE_BLESS=1 cargo test --test suite_docs` writes it anew. -->
@@ -103,17 +105,22 @@ pub fn configuration_page() -> String {
 
 fn row(key: &Key) -> String {
     let cell = |text: &str| text.replace('|', "\\|");
-    let levels = match key.levels {
-        Levels::Tables => "workspace, package",
-        levels => levels.as_str(),
+    // The one default that is a constant of the code.
+    let default = match (key.table, key.name) {
+        (Table::Judge, "preset") => format!("\"{DEFAULT_PRESET}\""),
+        _ => cell(key.default),
     };
     let doc = if key.supported { key.doc.to_owned() } else { format!("*Not yet.* {}", key.doc) };
-    format!("| `{}` | {} | {} | {levels} | {} |\n", key.name, cell(key.kind), cell(key.default), cell(&doc))
+    format!(
+        "| `{}` | {} | {default} | {} | {} |\n",
+        key.name,
+        cell(key.kind),
+        key.levels.as_str(),
+        cell(&doc)
+    )
 }
 
 fn presets() -> String {
-    use super::presets::judge_of;
-    use super::settings::{JudgeSettings, Preset, Resamples};
     let all: Vec<JudgeSettings> = Preset::ALL.iter().map(|&preset| judge_of(preset)).collect();
     let line = |key: &str, value: &dyn Fn(&JudgeSettings) -> String| {
         let cells: Vec<_> = all.iter().map(value).collect();

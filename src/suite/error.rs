@@ -310,6 +310,9 @@ pub(super) fn as_written(value: &Value) -> String {
             if let Some(Value::String(date)) = table.get("$__toml_private_datetime") {
                 return date.clone();
             }
+            if table.is_empty() {
+                return "{}".to_owned();
+            }
             let items: Vec<_> =
                 table.iter().map(|(key, value)| format!("{key} = {}", as_written(value))).collect();
             format!("{{ {} }}", items.join(", "))

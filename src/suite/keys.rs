@@ -140,7 +140,7 @@ pub const KEYS: &[Key] = &[
     later(Root, Tables, "summary", "table", "", "How the whole run is summed up."),
     later(Root, Tables, "tolerance", "table of tables", "", "What counts as a change in the history."),
 
-    key(Judge, All, "preset", "`default`, `fixed` or `effect`", "\"fixed\"", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
+    key(Judge, All, "preset", "`default`, `fixed` or `effect`", "one of them", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
     key(Judge, All, "method", "`bootstrap` or `rank`", "by preset", "The family of the test."),
     key(Judge, All, "statistic", "`median` or `mean`", "by preset", "The statistic that is compared."),
     key(Judge, All, "pairing", "`auto`, `paired` or `independent`", "by preset", "Whether the runs of one round are taken as pairs; `auto` when the rounds correlate."),

@@ -1,5 +1,6 @@
 //! The suite: the benchgate tables of Cargo.toml, turned into a validated, fully resolved [`Suite`].
 
+mod check;
 pub mod docs;
 pub mod error;
 mod filter;

@@ -102,13 +102,16 @@ fn resolve_samples(
     if let Some(samples) = &layer.samples {
         if compared && samples.value < judge.min_samples {
             let needed = judge.min_samples;
-            let invalid = Invalid::with_help(
-                format!("can never be judged: a verdict of preset `{}` needs {needed} a side", judge.preset),
-                format!(
-                    "write samples = {needed}, or min_samples = {0} and max_samples = {0}",
-                    samples.value.next_multiple_of(2)
-                ),
-            );
+            let least = samples.value.next_multiple_of(2);
+            let help = if samples.place.is_command_line() {
+                format!("give --samples {needed}, or --min-samples {least} --max-samples {least}")
+            } else {
+                format!("write samples = {needed}, or min_samples = {least} and max_samples = {least}")
+            };
+            let preset = judge.preset;
+            let problem =
+                format!("can never be judged: a verdict of preset `{preset}` needs {needed} a side");
+            let invalid = Invalid::with_help(problem, help);
             complain("samples", samples, invalid, sink);
         }
         let fixed = round_up("samples", samples, sink);
