@@ -6,6 +6,7 @@ mod suite_support;
 
 use cargo_benchgate::suite::launch::Work;
 use cargo_benchgate::suite::metric::{Better, Metric, Unit};
+use cargo_benchgate::suite::overrides::{parse_percent, parse_resamples, parse_target_ci};
 use cargo_benchgate::suite::presets::judge_of;
 use cargo_benchgate::suite::settings::{
     Aggregation, Correction, Interval, Method, Operator, Pairing, Preset, Resamples, SampleCount, Statistic,
@@ -183,6 +184,8 @@ fn samples_and_the_adaptive_pair_retire_each_other() {
         only(&suite, "a", "b", "", "x", "criterion").settings.sampling.samples,
         SampleCount::Fixed(16)
     );
+    let judge = only(&suite, "a", "b", "", "x", "criterion").settings.judge;
+    assert_eq!(judge.min_samples, judge_of(DEFAULT_PRESET).min_samples);
     assert_eq!(
         suite.notes,
         ["samples = 15 is rounded up to 16, since a round holds two runs of every revision"]
@@ -339,4 +342,20 @@ fn run_wide_keys_come_from_either_table_and_flags_win() {
     assert_eq!((run.base.as_deref(), run.profile.as_str()), (Some("v1"), "dev"));
     assert!(run.features.is_empty() && run.all_features);
     assert_eq!(run.also_fail_on, [AlsoFailOn::Removed]);
+}
+
+#[test]
+fn flags_are_read_like_keys() {
+    assert_eq!(parse_resamples("exact"), Ok(Resamples::Exact));
+    assert_eq!(parse_resamples("500"), Ok(Resamples::MonteCarlo(500)));
+    assert_eq!(
+        parse_resamples("5").expect_err("too few").to_string(),
+        "is out of range; write \"exact\" or a whole number from 100 to 1000000"
+    );
+    assert!(parse_resamples("-5").is_err() && parse_resamples("").is_err());
+    assert_eq!(parse_target_ci("2%"), Ok(0.02));
+    assert!(parse_target_ci("2").is_err() && parse_target_ci("0%").is_err());
+    assert_eq!(parse_percent("7.5"), Ok(7.5));
+    assert_eq!(parse_percent("7.5%"), Ok(7.5));
+    assert!(parse_percent("x").is_err());
 }

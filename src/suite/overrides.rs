@@ -4,8 +4,8 @@ use super::error::{Invalid, Place, Sink};
 use super::keys::nearest;
 use super::layers::{BenchLayer, JudgeLayer, MetricLayer, Set};
 use super::metric::Metric;
-use super::read::check_metric;
-use super::reader::check_max_percent;
+use super::read::{check_metric, resamples};
+use super::reader::{check_max_percent, ratio};
 use super::run_wide::AlsoFailOn;
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
 
@@ -120,6 +120,25 @@ impl Overrides {
         }
         layer
     }
+}
+
+/// The value of `--resamples`: `exact` or a whole number.
+pub fn parse_resamples(text: &str) -> Result<Resamples, Invalid> {
+    let value = match text.parse::<u32>() {
+        Ok(count) => serde_json::Value::from(count),
+        Err(_) => serde_json::Value::from(text),
+    };
+    resamples(&value)
+}
+
+/// The value of `--target-ci`: text like `1%`, as a ratio.
+pub fn parse_target_ci(text: &str) -> Result<f64, Invalid> {
+    ratio(&serde_json::Value::from(text))
+}
+
+/// The value of `--max-percent` and `--show-percent`: `10` or `10%`, as 10.
+pub fn parse_percent(text: &str) -> Result<f64, Invalid> {
+    super::quantity::parse_amount(text, &super::metric::Unit::Percent)
 }
 
 fn format_ns(ns: u64) -> String {

@@ -178,7 +178,8 @@ fn read_judge(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> JudgeLayer 
     }
 }
 
-fn resamples(value: &Value) -> Result<Resamples, Invalid> {
+/// `exact` or a number of resamples.
+pub(super) fn resamples(value: &Value) -> Result<Resamples, Invalid> {
     if value.as_str() == Some("exact") {
         return Ok(Resamples::Exact);
     }

@@ -67,7 +67,7 @@ pub(super) fn settle(
     overrides: &Overrides,
     sink: &mut Sink,
 ) -> RunWideSettings {
-    // One field of all layers at a time: `pick` reaches it, the first that is found decides.
+    // One field of all layers at a time; a macro, since no function can take the name of a field.
     macro_rules! settle_key {
         ($field:ident, $key:literal) => {{
             let written: Vec<_> = packages.iter().map(|(name, run)| (*name, run.$field.as_ref())).collect();
