@@ -24,10 +24,17 @@ fn open(made: &TestRepository) -> (Repository, SlotRoot) {
     (repository, root)
 }
 
-/// This test program again, running one test of those that are children's.
+/// This test program again, running one test of those that are children's, as on a machine where git knows no name.
 fn child(test: &str, repository: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the test has a program"));
-    command.args(["--exact", test, "--ignored", "--nocapture"]).env(CHILD, repository);
+    command
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env(CHILD, repository)
+        .env("HOME", repository);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    for name in ["USER", "LOGNAME", "EMAIL", "XDG_CONFIG_HOME", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -12,6 +12,7 @@ pub mod slot;
 
 mod content;
 mod include;
+mod lock;
 mod remove;
 mod resolve;
 mod snapshot;

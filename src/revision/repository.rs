@@ -162,10 +162,15 @@ impl Repository {
     }
 }
 
-/// How repositories are opened. With `worktree.useRelativePaths`, gix would raise the format version in the user's
-/// shared config when a worktree is added, after which older git refuses the repository.
+/// How repositories are opened.
 fn options(trust: Trust) -> gix::open::Options {
-    gix::open::Options::default_for_level(trust).config_overrides(["worktree.useRelativePaths=false"])
+    gix::open::Options::default_for_level(trust).config_overrides([
+        // Else gix raises the format version in the user's shared config when a worktree is added, and older git refuses
+        // the repository from then on.
+        "worktree.useRelativePaths=false",
+        // A reflog entry needs a name and an address, which CI machines do not have.
+        "core.logAllRefUpdates=false",
+    ])
 }
 
 /// Whether there simply is no repository, as against one that cannot be opened.

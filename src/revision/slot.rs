@@ -7,7 +7,6 @@
 //! <cache root>/<repository>/slot-00/live        a link to `base` or `head`: both live behind one path
 //! ```
 
-use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sha2::{Digest, Sha256};
 
 use super::error::RevisionError;
+use super::lock::Lock;
 use super::repository::Repository;
 use super::sweep;
 
@@ -96,28 +96,15 @@ impl SlotRoot {
         Ok(())
     }
 
-    fn try_lock(&self, slot: &Path) -> Result<Option<File>, RevisionError> {
+    fn try_lock(&self, slot: &Path) -> Result<Option<Lock>, RevisionError> {
         self.make().map_err(RevisionError::io("make the cache directory"))?;
         try_lock(slot).map_err(RevisionError::io(format!("lock the build slot {}", slot.display())))
     }
 }
 
 /// Takes the lock of a slot; `None` when another run holds it.
-pub(super) fn try_lock(slot: &Path) -> io::Result<Option<File>> {
-    let path = lock_path(slot);
-    loop {
-        let file =
-            fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?.into_file();
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-        // Between opening and locking, a clean-up may have removed the file: then the lock guards nothing.
-        if is_same_file(&file, &path) {
-            return Ok(Some(file));
-        }
-    }
+pub(super) fn try_lock(slot: &Path) -> io::Result<Option<Lock>> {
+    Lock::attempt(&lock_path(slot))
 }
 
 /// The lock file beside a slot.
@@ -143,21 +130,6 @@ pub(super) fn slot_directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(slots)
 }
 
-#[cfg(unix)]
-fn is_same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    match (file.metadata(), path.metadata()) {
-        (Ok(open), Ok(named)) => identity(open) == identity(named),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_file: &File, path: &Path) -> bool {
-    path.exists()
-}
-
 /// A slot this run holds. Paths inside are absolute, without symbolic links but `live`.
 #[derive(Debug)]
 pub struct Slot {
@@ -169,7 +141,7 @@ pub struct Slot {
 pub(super) struct Held {
     pub(super) directory: PathBuf,
     pub(super) repository: Repository,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Slot {

@@ -1,12 +1,12 @@
 //! Worktrees taken away again: after a run, and after a run that was killed.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use gix::worktree::remove::Force;
 
 use super::error::RevisionError;
+use super::lock::Lock;
 use super::remove;
 use super::repository::Repository;
 
@@ -86,17 +86,12 @@ enum Attempt {
 }
 
 /// Held while a registration is made or removed: git's `worktrees` directory goes with its last entry.
-pub(super) fn registry_lock(tree: &Path) -> Result<Option<File>, RevisionError> {
+pub(super) fn registry_lock(tree: &Path) -> Result<Option<Lock>, RevisionError> {
     let doing = || RevisionError::io("lock the list of worktrees");
     // <repository>/slot-00/<revision>/tree
     let Some(directory) = tree.ancestors().nth(3) else { return Ok(None) };
     fs_err::create_dir_all(directory).map_err(doing())?;
-    let path = directory.join("worktrees.lock");
-    let file =
-        fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(doing())?;
-    let file = file.into_file();
-    file.lock().map_err(doing())?;
-    Ok(Some(file))
+    Lock::wait(&directory.join("worktrees.lock")).map(Some).map_err(doing())
 }
 
 /// The slots below `root` that have a registration, whether their directories are still there or not.
