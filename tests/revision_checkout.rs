@@ -290,6 +290,60 @@ fn submodules_and_nested_repositories_are_left_out_and_said() {
 }
 
 #[test]
+fn a_target_directory_that_is_not_ignored_is_no_part_of_the_working_tree() {
+    need_git!();
+    let made = TestRepository::new();
+    made.write("target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# made by cargo\n");
+    made.write("target/debug/big", "x");
+    let (repository, slot) = slot(&made);
+    assert!(!repository.is_dirty().unwrap());
+    let checkout = snapshot(&repository, &slot, &[]);
+    assert!(!checkout.path.join("target").exists() && !checkout.dirty);
+    assert_eq!(checkout.notes, ["'target' is tagged as a cache and is left out"]);
+    made.write("target/CACHEDIR.TAG", "something else");
+    assert!(repository.is_dirty().unwrap());
+    checkout.remove().unwrap();
+    assert!(snapshot(&repository, &slot, &[]).path.join("target/debug/big").exists());
+}
+
+#[test]
+fn a_sparse_working_tree_makes_a_sparse_checkout() {
+    need_git!();
+    let made = varied();
+    made.git(&["sparse-checkout", "set", "src"]);
+    assert!(!made.root().join("data").exists());
+    made.write("src/new", "x");
+    let (repository, slot) = slot(&made);
+    let checkout = snapshot(&repository, &slot, &[]);
+    let (ours, theirs) = (listing(&checkout.path, &[".git"]), listing(made.root(), &[".git"]));
+    assert_eq!(differing(&ours, &theirs), Vec::<PathBuf>::new());
+    let files: Vec<&Path> = checkout.files.iter().map(|file| file.path.as_path()).collect();
+    assert_eq!(files, ours.keys().map(PathBuf::as_path).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_a_partial_clone_lacks_is_not_fetched_but_named() {
+    need_git!();
+    let made = varied();
+    made.write("README.md", "second\n");
+    made.commit("second");
+    made.git(&["config", "uploadpack.allowFilter", "true"]);
+    let clone = made.clone_to("partial", &["--filter=blob:none"]);
+    let repository = Repository::discover(&clone).unwrap();
+    let slot = SlotRoot::new(&made.beside("cache"), &repository).unwrap().acquire().unwrap();
+    let base = Content::Commit(repository.resolve("HEAD~1").unwrap());
+    let error = slot.checkout("base", base.clone(), &GO_ON).unwrap_err();
+    assert!(matches!(error, RevisionError::PartialClone { .. }) && !error.is_usage(), "{error}");
+    assert!(error.to_string().contains("'git fetch --refetch --no-filter'"), "{error}");
+    assert!(!clone.join(".git/worktrees").exists() && !slot.tree("base").exists());
+    // The line that is shown works.
+    made.git_in(&clone, &["fetch", "-q", "--refetch", "--no-filter"]);
+    let repository = Repository::discover(&clone).unwrap();
+    let slot = SlotRoot::new(&made.beside("cache"), &repository).unwrap().acquire().unwrap();
+    assert!(slot.checkout("base", base, &GO_ON).unwrap().path.join("README.md").exists());
+}
+
+#[test]
 fn removal_copes_with_whatever_a_build_leaves() {
     need_git!();
     let made = varied();

@@ -199,6 +199,8 @@ fn add(
     fs_err::create_dir_all(parent).map_err(RevisionError::io("make the directory of a revision"))?;
     let local = repository.local();
     let failed = |error: gix::Error| {
+        // gix rolls back, but for empty directories.
+        let _ = sweep::worktree(repository, path);
         if interrupt.load(Ordering::Relaxed) {
             return RevisionError::Interrupted;
         }
@@ -210,10 +212,10 @@ fn add(
     };
     let prepared = {
         let _alone = sweep::registry_lock(path)?;
-        local
-            .prepare_add_worktree(path, gix::worktree::add::Head::Detached(commit.id.object_id()), interrupt)
-            .map_err(failed)?
+        let head = gix::worktree::add::Head::Detached(commit.id.object_id());
+        local.prepare_add_worktree(path, head, interrupt)
     };
+    let prepared = prepared.map_err(failed)?;
     let (worktree, outcome) = prepared.checkout(gix::progress::Discard, interrupt).map_err(failed)?;
     if let Some(collision) = outcome.collisions.first() {
         let reason = format!(

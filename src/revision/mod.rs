@@ -17,6 +17,7 @@ mod remove;
 mod resolve;
 mod snapshot;
 mod sweep;
+mod untracked;
 
 pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
 pub use checkout::{CheckedOutFile, Checkout, Content};

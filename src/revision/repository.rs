@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel, Mapping};
+use gix::status::index_worktree::Item as ChangedItem;
 use gix::status::tree_index::TrackRenames;
 use gix::status::{Submodule, UntrackedFiles};
 
 use super::commit::Commit;
 use super::error::{RevisionError, explain};
+use super::snapshot::native;
+use super::untracked::Caches;
 
 /// The user's repository. Nothing here writes to it but a checkout, which adds a registration below `worktrees/` and
 /// takes it away again.
@@ -118,12 +121,18 @@ impl Repository {
     }
 
     /// Whether the working tree differs from HEAD: staged, modified, deleted or untracked-not-ignored files.
+    /// Directories tagged as caches, such as cargo's target directories, do not count.
     pub fn is_dirty(&self) -> Result<bool, RevisionError> {
         let head = self.head()?;
+        let mut caches = Caches::default();
         for item in self.status(&head)? {
             let item = item.map_err(RevisionError::git("compare the working tree with HEAD"))?;
             let counts = match &item {
                 gix::status::Item::TreeIndex(_) => true,
+                gix::status::Item::IndexWorktree(change @ ChangedItem::DirectoryContents { entry, .. }) => {
+                    change.summary().is_some()
+                        && caches.around(&self.root, &native(entry.rela_path.as_ref())?).is_none()
+                }
                 gix::status::Item::IndexWorktree(change) => change.summary().is_some(),
             };
             if counts {

@@ -215,5 +215,6 @@ fn ref_names(local: &gix::Repository) -> Vec<String> {
     for reference in lists.into_iter().flatten().flatten().flatten() {
         names.push(reference.name().shorten().to_string());
     }
+    names.retain(|name| !name.ends_with("/HEAD"));
     names
 }

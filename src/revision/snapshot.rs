@@ -13,6 +13,7 @@ use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
 use super::commit::Commit;
 use super::error::RevisionError;
 use super::repository::Repository;
+use super::untracked::Caches;
 
 /// What must be done to a checkout of HEAD to make it equal to the working tree.
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub(super) fn differences(
             gix::status::Item::IndexWorktree(change) => seen.in_worktree(change),
         }
     }
-    seen.settle()
+    seen.settle(repository.root())
 }
 
 /// What the comparison reports, in the order it comes.
@@ -140,11 +141,27 @@ impl Seen {
         }
     }
 
+    fn leave_caches_out(&mut self, root: &Path) -> Result<(), RevisionError> {
+        let mut caches = Caches::default();
+        for path in std::mem::take(&mut self.untracked) {
+            match caches.around(root, &native(path.as_ref())?) {
+                Some(cache) => {
+                    self.notes.insert(format!("'{}' is tagged as a cache and is left out", cache.display()));
+                }
+                None => {
+                    self.untracked.insert(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn submodule(&mut self, path: &BStr) {
         self.notes.insert(format!("submodule '{path}' differs from HEAD; the difference is left out"));
     }
 
-    fn settle(mut self) -> Result<Differences, RevisionError> {
+    fn settle(mut self, root: &Path) -> Result<Differences, RevisionError> {
+        self.leave_caches_out(root)?;
         // Unstaged but still there: untracked, unless it is ignored, and then it is no part of the snapshot.
         let unstaged = self.unstaged.difference(&self.untracked).cloned().collect::<Vec<_>>();
         self.gone.extend(unstaged);
