@@ -256,15 +256,23 @@ fn ignored_files_come_along_when_they_are_named() {
     need_git!();
     let made = varied();
     made.write("ignored-data/deep/a.json", "{}");
+    std::fs::create_dir(made.beside("outside")).unwrap();
+    std::fs::write(made.beside("outside/a.json"), "{}").unwrap();
+    symlink(made.beside("outside"), made.root().join("out")).unwrap();
+    made.commit("a link out of the repository");
     made.write("ignored-other", "x");
     made.write("target/x", "x");
     let (repository, slot) = slot(&made);
-    let checkout = snapshot(&repository, &slot, &["ignored-data", "target/*.json", "README.md"]);
+    let checkout =
+        snapshot(&repository, &slot, &["ignored-data", "target/*.json", "out/a.json", "README.md"]);
     assert!(checkout.path.join("ignored-data/deep/a.json").exists());
     assert!(!checkout.path.join("ignored-other").exists());
     assert!(blobs(&checkout).contains_key(Path::new("ignored-data/deep/a.json")));
     assert!(!checkout.dirty, "they are inputs, no change");
-    assert_eq!(checkout.notes, ["snapshot_include 'target/*.json' matches no file"]);
+    assert!(checkout.path.join("out").is_symlink());
+    let notes =
+        ["snapshot_include 'target/*.json' matches no file", "snapshot_include 'out/a.json' matches no file"];
+    assert_eq!(checkout.notes, notes);
     let content = Content::WorkingTree { head: repository.head().unwrap(), include: vec!["../x".to_owned()] };
     assert!(slot.checkout("other", content, &GO_ON).unwrap_err().is_usage());
 }
@@ -309,7 +317,11 @@ fn a_target_directory_that_is_not_ignored_is_no_part_of_the_working_tree() {
 #[test]
 fn a_sparse_working_tree_makes_a_sparse_checkout() {
     need_git!();
-    let made = varied();
+    let made = TestRepository::new();
+    made.git(&["config", "--unset", "core.attributesFile"]);
+    made.write("src/file", "x");
+    made.write("data/file", "x");
+    made.commit("two directories");
     made.git(&["sparse-checkout", "set", "src"]);
     assert!(!made.root().join("data").exists());
     made.write("src/new", "x");

@@ -19,8 +19,12 @@ pub(super) fn files(
     for pattern in patterns {
         let set = compile(pattern)?;
         let mut matches = Vec::new();
-        walk(root, &literal_prefix(pattern), &set, &mut matches)
-            .map_err(RevisionError::io(format!("look for files matching snapshot_include '{pattern}'")))?;
+        let start = literal_prefix(pattern);
+        // What lies behind a link has a path of its own, or lies outside of the repository.
+        let linked =
+            start.ancestors().skip(1).any(|above| root.join(above).is_symlink() && above != Path::new(""));
+        let walked = if linked { Ok(()) } else { walk(root, &start, &set, &mut matches) };
+        walked.map_err(RevisionError::io(format!("look for files matching snapshot_include '{pattern}'")))?;
         if matches.is_empty() {
             notes.push(format!("snapshot_include '{pattern}' matches no file"));
         }
