@@ -196,6 +196,12 @@ fn criterion_sample_is_the_median_of_times_over_iterations_in_every_recorded_run
 }
 
 #[test]
+fn criterion_median_of_an_odd_number_of_samples_is_the_middle_one() {
+    let sample = r#"{"iters":[1.0,2.0,4.0],"times":[9.0,2.0,20.0]}"#;
+    assert_close(latency("x", files("x", "x", sample)), 5.0);
+}
+
+#[test]
 fn criterion_median_ignores_the_preempted_samples_that_move_mean_and_slope() {
     let value = latency("tiny", home("criterion-0.8/home"));
     assert!((10.0..10.3).contains(&value), "{value}");
@@ -209,7 +215,7 @@ fn criterion_flat_mode_is_read_like_linear_mode() {
 }
 
 #[test]
-fn criterion_ids_come_from_full_id_and_not_from_the_directory() {
+fn criterion_ids_come_from_the_file_and_not_from_the_directory() {
     let files = home("criterion-0.5/odd-names");
     assert_eq!(files.len(), 4, "`base` holds copies of `new`");
     assert!(0.0 < latency("fixed/x y?z:*", files));
@@ -223,7 +229,7 @@ fn criterion_files_of_version_0_4_have_the_same_shape() {
 #[test]
 fn criterion_ids_of_any_characters_survive_the_round_trip() {
     let long = "x".repeat(300);
-    for id in ["", "a \"b\" \\ /", "line\nend", "\u{1b}[31mred", "🦀 café", "$(rm)'\"", long.as_str()] {
+    for id in ["a \"b\" \\ /", "line\nend", "\u{1b}[31mred", "🦀 café", "$(rm)'\"", long.as_str()] {
         let command =
             CRITERION.run_command(&executable(), &launch(), &Selection::One(id), Duration::from_secs(1));
         let at = command.args.iter().position(|arg| arg == "--exact").unwrap();
@@ -243,13 +249,39 @@ fn criterion_directories_that_collide_are_told_apart_by_their_ids() {
 }
 
 #[test]
-fn criterion_id_that_two_benchmarks_have_is_an_error_of_that_id() {
+fn criterion_ids_that_exact_cannot_take_are_selected_by_a_pattern() {
+    let filter = |id: &str| {
+        let command =
+            CRITERION.run_command(&executable(), &launch(), &Selection::One(id), Duration::from_secs(1));
+        let words: Vec<String> = command.args.iter().map(|arg| arg.to_str().unwrap().to_owned()).collect();
+        let end = words.iter().position(|word| word == "--noplot").unwrap();
+        words[1..end].join(" ")
+    };
+    let start = format!("a.b/{}", "x".repeat(96));
+    assert_eq!(filter("sum..."), "--exact sum...");
+    assert_eq!(filter("run #x"), "--exact run #x");
+    assert_eq!(filter(""), "^$");
+    assert_eq!(filter("-1"), r"^\-1$");
+    assert_eq!(filter("run #2"), r"^(run|run \#2)$");
+    assert_eq!(filter(&format!("{start}...")), format!("^{}", start.replace('.', r"\.")));
+    assert_eq!(filter(&format!("{start}... #3")), format!("^{}", start.replace('.', r"\.")));
+}
+
+#[test]
+fn criterion_titles_tell_benchmarks_apart_that_one_pattern_ran() {
+    let titled = |directory: &str, title: &str, time: &str| {
+        let mut files = files(directory, "same", &format!(r#"{{"iters":[1.0],"times":[{time}]}}"#));
+        let text = String::from_utf8(files[0].bytes.clone()).unwrap();
+        files[0].bytes = text.replace(r#""title":"same""#, &format!(r#""title":"{title}""#)).into_bytes();
+        files
+    };
+    let both = [titled("same", "same", "5.0"), titled("same_2", "same #2", "9.0")].concat();
+    assert_close(latency("same", both.clone()), 5.0);
+    assert_close(latency("same #2", both.clone()), 9.0);
     let mut run = output(b"", b"", 0);
-    run.files = files("a", "twice", r#"{"iters":[1.0],"times":[5.0]}"#);
-    run.files.extend(files("a_2", "twice", r#"{"iters":[1.0],"times":[9.0]}"#));
-    run.files.extend(files("b", "once", r#"{"iters":[1.0],"times":[9.0]}"#));
-    assert!(failure("twice", &run).1.contains("two benchmarks"));
-    assert!(CRITERION.parse_run(&Selection::One("once"), &launch(), &run).is_ok());
+    run.files = both;
+    let all = CRITERION.parse_run(&Selection::All, &launch(), &run).unwrap();
+    assert_eq!(all.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["same", "same #2"]);
 }
 
 #[test]

@@ -41,8 +41,10 @@ pub(super) fn run_command(
 ) -> CommandSpec {
     let mut args: Vec<OsString> = vec!["--bench".into()];
     if let Selection::One(id) = selection {
-        args.push("--exact".into());
-        args.push(id.into());
+        match pattern(id) {
+            None => args.extend(["--exact".into(), id.into()]),
+            Some(pattern) => args.push(pattern.into()),
+        }
     }
     let samples = samples_inside(budget.latency_hint_ns).to_string();
     let flags =
@@ -50,6 +52,38 @@ pub(super) fn run_command(
     args.extend(flags.map(OsString::from));
     args.extend(["--nresamples", "10"].map(OsString::from));
     command(executable, launch, args, budget.timeout, &["benchmark.json", "sample.json"])
+}
+
+/// The regular expression that selects a benchmark, where its listed id cannot be given to `--exact`.
+///
+/// criterion lists titles: longer ids are cut after 100 bytes and get `...`, and a second benchmark of one id gets
+/// ` #2`; its filters match the whole id. Such a pattern may run a few benchmarks more; the title then tells which
+/// one is meant. An id that is empty or starts with a dash would be taken for a flag.
+fn pattern(title: &str) -> Option<String> {
+    const SHORTEST_CUT: usize = 96;
+    let (name, numbered) = match title.rsplit_once(" #") {
+        Some((name, number)) if number.parse::<u32>().is_ok() => (name, true),
+        _ => (title, false),
+    };
+    if let Some(start) = name.strip_suffix("...").filter(|start| SHORTEST_CUT <= start.len()) {
+        return Some(format!("^{}", escape(start)));
+    }
+    if numbered {
+        return Some(format!("^({}|{})$", escape(name), escape(title)));
+    }
+    (title.is_empty() || title.starts_with('-')).then(|| format!("^{}$", escape(title)))
+}
+
+/// The text as a regular expression that matches just it.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
 }
 
 /// The sample size asked of criterion, 10 to 50.
@@ -98,7 +132,7 @@ pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError
         else {
             continue;
         };
-        // An id that is there twice is listed once; its run then says that it is ambiguous.
+        // criterion tells equal ids apart by itself, so a line that is there twice was printed by the bench.
         if !ids.iter().any(|known| known == id) {
             ids.push(id.to_owned());
         }
@@ -109,7 +143,7 @@ pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError
 /// What `benchmark.json` says of a benchmark, as far as it is used.
 #[derive(Deserialize)]
 struct BenchmarkFile {
-    full_id: String,
+    /// The id that criterion lists. The `full_id` is the same but for long ids and ids that are there twice.
     title: String,
 }
 
@@ -134,11 +168,9 @@ pub(super) fn parse_run(
     let found = benchmarks(&output.files)?;
     match selection {
         Selection::One(id) => {
-            let mut of_id = found.iter().filter(|it| it.benchmark.full_id == *id);
-            let Some(one) = of_id.next() else { return Err(measured_nothing(id)) };
-            if of_id.next().is_some() {
-                return Err(ambiguous(id));
-            }
+            let Some(one) = found.iter().find(|it| it.benchmark.title == *id) else {
+                return Err(measured_nothing(id));
+            };
             Ok(vec![measurement(one, output)?])
         }
         Selection::All if found.is_empty() => {
@@ -146,17 +178,7 @@ pub(super) fn parse_run(
                            `criterion_group!` names them and that its main is `criterion_main!`";
             Err(HarnessError::new(ErrorKind::MeasuredNothing, message))
         }
-        Selection::All => {
-            let mut measurements: Vec<Measurement> = Vec::with_capacity(found.len());
-            for one in &found {
-                let measurement = measurement(one, output)?;
-                if measurements.iter().any(|known| known.id == measurement.id) {
-                    return Err(ambiguous(&measurement.id));
-                }
-                measurements.push(measurement);
-            }
-            Ok(measurements)
-        }
+        Selection::All => found.iter().map(|one| measurement(one, output)).collect(),
     }
 }
 
@@ -173,7 +195,7 @@ fn benchmarks(files: &[CollectedFile]) -> Result<Vec<Found<'_>>, HarnessError> {
                 "criterion wrote {} but no sample.json beside it, for benchmark `{}`; run the bench by hand, and \
                  report the criterion version if it works there",
                 file.path.display(),
-                benchmark.full_id
+                benchmark.title
             );
             return Err(HarnessError::new(ErrorKind::Output, message));
         };
@@ -202,7 +224,7 @@ fn unreadable(file: &CollectedFile, why: &str) -> HarnessError {
 }
 
 fn measurement(found: &Found<'_>, output: &RunOutput) -> Result<Measurement, HarnessError> {
-    let id = &found.benchmark.full_id;
+    let id = &found.benchmark.title;
     if let Some(unit) = foreign_unit(&found.benchmark, &output.stdout) {
         let message = format!(
             "benchmark `{id}` measures in `{unit}`, by a measurement of its own, and only wall time can be read from \
@@ -267,9 +289,4 @@ fn measured_nothing(id: &str) -> HarnessError {
          '{id}'`: an id that changes from run to run, or text printed without a line end while listing, makes this"
     );
     HarnessError::new(ErrorKind::MeasuredNothing, message)
-}
-
-fn ambiguous(id: &str) -> HarnessError {
-    let message = format!("two benchmarks of the program have the id `{id}`; give each an id of its own");
-    HarnessError::new(ErrorKind::Output, message)
 }
