@@ -230,6 +230,18 @@ word_enum! {
     }
 }
 
+impl EffectSize {
+    /// The word of a delta; on a threshold the larger one.
+    pub fn of(delta: f64) -> Self {
+        match delta.abs() {
+            size if size < 0.147 => Self::Negligible,
+            size if size < 0.33 => Self::Small,
+            size if size < 0.474 => Self::Medium,
+            _ => Self::Large,
+        }
+    }
+}
+
 word_enum! {
     /// What preset `effect` shows of a comparison.
     EffectSeen {
