@@ -159,6 +159,8 @@ fn a_bench_is_started_with_the_environment_cargo_bench_gives_it() {
         !name.contains("BACKTRACE") && !scrubbed.iter().any(|prefix| name.starts_with(prefix))
     });
     assert_eq!(before - expected.len(), 9, "cargo itself passes the harnesses' knobs on");
+    // Cargo looks for the system's certificates, and shows what it found to all it starts.
+    expected.retain(|name, _| !name.starts_with("SSL_CERT_"));
     // The one thing that differs on purpose: cargo knows its configuration by the path without the link.
     let relative = expected.insert("FIXTURE_RELATIVE".to_owned(), text(&place.live_tree.join("data/input")));
     assert_eq!(relative, Some(text(&place.tree.join("data/input"))));

@@ -139,3 +139,25 @@ fn two_revisions_of_the_same_sources_are_the_same_bytes_with_all_paths_inside() 
     let beyond = String::from_utf8(start(&head, &["beyond"]).stderr).expect("fixtures print text");
     assert!(beyond.contains(place.to_str().expect("test paths are text")), "OUT_DIR is inside: {beyond}");
 }
+
+#[test]
+fn a_vendored_dependency_is_compiled_behind_the_fixed_path() {
+    let slot = Slot::new();
+    let id = bench("library", "speed");
+    for revision in ["head", "a-base-with-a-longer-name"] {
+        slot.check_out("library", revision);
+        let manifest = "[package]\nname = 'library'\nversion = '0.1.0'\n[dependencies]\nleaf = '1'\n[[bench]]\nname = 'speed'\nharness = false\n";
+        slot.write(revision, "Cargo.toml", manifest);
+        slot.write(revision, "benches/speed.rs", "fn main() { println!(\"file={}\", leaf::file()) }");
+        slot.write(revision, "vendor/leaf/Cargo.toml", "[package]\nname = 'leaf'\nversion = '1.0.0'\n");
+        slot.write(revision, "vendor/leaf/.cargo-checksum.json", "{\"files\":{}}");
+        slot.write(revision, "vendor/leaf/src/lib.rs", "pub fn file() -> &'static str { file!() }");
+        let config = "[source.crates-io]\nreplace-with = 'here'\n[source.here]\ndirectory = 'vendor'\n";
+        slot.write(revision, ".cargo/config.toml", config);
+    }
+    let (head, ..) = slot.rebuild("head", &id);
+    let (base, ..) = slot.rebuild("a-base-with-a-longer-name", &id);
+    let file = slot.root.join("live/tree/vendor/leaf/src/lib.rs");
+    assert_eq!(printed(&head, "file"), file.to_str().expect("test paths are text"));
+    assert_eq!(head, base);
+}

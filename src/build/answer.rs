@@ -62,10 +62,7 @@ impl Answer {
     /// the target's wherever cargo keeps the two apart.
     pub(super) fn script(&self, package: &PackageId, output: &Path) -> Option<&BuildScript> {
         let own = || self.scripts.iter().filter(|script| script.package_id == *package);
-        own()
-            .filter(|script| script.out_dir.as_std_path().starts_with(output))
-            .last()
-            .or_else(|| own().last())
+        own().rfind(|script| script.out_dir.as_std_path().starts_with(output)).or_else(|| own().next_back())
     }
 
     /// The library search paths of all build scripts.

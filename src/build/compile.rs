@@ -109,6 +109,9 @@ pub fn build_targets(
     diagnostics: &Diagnostics,
     stop: &AtomicBool,
 ) -> Result<Built, BuildError> {
+    // Cargo's configuration speaks in paths as the kernel knows them.
+    let tree = fs_err::canonicalize(&place.tree).map_err(BuildError::io("find a checkout"))?;
+    let place = &BuildPlace { tree, ..place.clone() };
     let manifest = place.live_tree.join(manifest);
     let workspace = cargo_metadata(settings, &manifest, &place.live_tree)?;
     let known: BTreeMap<TargetId, Vec<String>> =

@@ -1,6 +1,5 @@
 //! Starting cargo: its answer read as it comes, its end on the stop flag.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -58,7 +57,7 @@ pub(super) fn run(
             .create(true)
             .append(true)
             .open(path)
-            .map(|file| Stdio::from(File::from(file.into_parts().0)))
+            .map(|file| Stdio::from(file.into_parts().0))
             .map_err(BuildError::io("open the file for cargo's messages"))?,
     };
     if stop.load(Ordering::SeqCst) {

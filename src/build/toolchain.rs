@@ -109,3 +109,72 @@ pub(super) fn rustc(settings: &CargoSettings, cwd: &Path) -> Command {
     let program = settings.variable("RUSTC").unwrap_or(OsStr::new("rustc"));
     settings.toolchain.command(program, &settings.env, cwd)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// An environment with only this program in PATH.
+    fn env(directory: &Path, rustup: Option<&str>) -> Vec<(OsString, OsString)> {
+        if let Some(script) = rustup {
+            let path = directory.join("rustup");
+            fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writable");
+            fs_err::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("own file");
+        }
+        vec![("PATH".into(), directory.into())]
+    }
+
+    const RUSTUP: &str = r#"case "$1" in
+show) echo "active-toolchain-name (default)" ;;
+which) if [ "$3" = gone ]; then echo "toolchain 'gone' is not installed" >&2; exit 1; fi; echo "/tools/$3/cargo" ;;
+esac"#;
+
+    fn resolve(
+        requested: Option<&str>,
+        rustup: Option<&str>,
+        more: &[(&str, &str)],
+    ) -> Result<Toolchain, BuildError> {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let mut env = env(directory.path(), rustup);
+        env.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+        Toolchain::resolve(&env, requested, directory.path())
+    }
+
+    fn toolchain(cargo: &str, name: Option<&str>) -> Toolchain {
+        Toolchain { cargo: cargo.into(), rustup_toolchain: name.map(OsString::from) }
+    }
+
+    #[test]
+    fn the_active_toolchain_is_pinned() {
+        let expected = toolchain("/tools/active-toolchain-name/cargo", Some("active-toolchain-name"));
+        assert_eq!(resolve(None, Some(RUSTUP), &[]).expect("rustup answers"), expected);
+    }
+
+    #[test]
+    fn the_cargo_that_called_us_is_kept_with_its_toolchain() {
+        let inherited = [("CARGO", "/caller/cargo"), ("RUSTUP_TOOLCHAIN", "callers")];
+        let expected = toolchain("/caller/cargo", Some("callers"));
+        assert_eq!(resolve(None, Some("exit 1"), &inherited).expect("rustup is not asked"), expected);
+    }
+
+    #[test]
+    fn a_requested_toolchain_beats_the_one_that_called_us() {
+        let inherited = [("CARGO", "/caller/cargo"), ("RUSTUP_TOOLCHAIN", "callers")];
+        let expected = toolchain("/tools/nightly/cargo", Some("nightly"));
+        assert_eq!(resolve(Some("+nightly"), Some(RUSTUP), &inherited).expect("rustup answers"), expected);
+    }
+
+    #[test]
+    fn without_rustup_cargo_is_taken_from_the_path() {
+        assert_eq!(resolve(None, None, &[]).expect("nothing is needed"), toolchain("cargo", None));
+    }
+
+    #[test]
+    fn a_requested_toolchain_that_is_not_there_is_an_error_in_rustups_words() {
+        let error = resolve(Some("gone"), Some(RUSTUP), &[]).expect_err("rustup refuses").to_string();
+        assert!(error.contains("`rustup which --toolchain gone cargo`"), "{error}");
+        assert!(error.ends_with("toolchain 'gone' is not installed"), "{error}");
+    }
+}

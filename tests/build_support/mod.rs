@@ -1,4 +1,5 @@
 //! A slot for two revisions of a fixture crate, with an environment of its own.
+#![allow(dead_code, unreachable_pub, reason = "each test program takes a part of it")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
