@@ -36,11 +36,20 @@ fn one_of_two_packages_with_one_bench_name_is_built_alone() {
 
 #[test]
 fn a_bench_that_does_not_compile_hides_no_other_and_its_error_reaches_the_user() {
-    let slot = Slot::new();
+    let mut slot = Slot::new();
+    // One job, so that the others cannot happen to be done before the error.
+    slot.settings.env.push(("CARGO_BUILD_JOBS".into(), "1".into()));
     slot.check_out("broken", "head");
-    let (bad, good) = (bench("broken", "bad"), bench("broken", "good"));
-    let built = slot.build("head", &[bad.clone(), good.clone()]).expect("one of two builds");
-    assert_eq!(stdout(built.targets[&good].as_ref().expect("it builds")), "1\n");
+    for name in ["a", "z"] {
+        slot.write("head", &format!("benches/{name}.rs"), "fn main() { println!(\"1\"); }");
+    }
+    let bad = bench("broken", "bad");
+    let good = ["a", "good", "z"].map(|name| bench("broken", name));
+    let built = slot.build("head", &[&good[..], std::slice::from_ref(&bad)].concat()).expect("three build");
+    for good in &good {
+        assert!(built.targets[good].is_ok(), "{good}");
+    }
+    assert_eq!(stdout(built.targets[&good[1]].as_ref().expect("it builds")), "1\n");
     let failure = built.targets[&bad].as_ref().expect_err("it does not compile").to_string();
     assert!(failure.starts_with("bench bad of package broken did not build: `"), "{failure}");
     assert!(slot.messages().contains("error[E0308]: mismatched types"), "{}", slot.messages());
@@ -113,6 +122,16 @@ fn a_program_is_built_as_itself_and_kept_apart_from_later_variants() {
     assert_eq!(printed["CARGO_PKG_NAME"], "environment");
     assert!(!printed.keys().any(|name| name.starts_with("CARGO_BIN_EXE_")), "{printed:?}");
     assert_eq!(built.targets[&bench].as_ref().expect("it builds").uses_libtest, Some(false));
+}
+
+#[test]
+fn an_example_is_built_as_the_program_it_is() {
+    let slot = Slot::new();
+    slot.check_out("library", "head");
+    slot.write("head", "examples/show.rs", "fn main() { println!(\"{}\", library::one()) }");
+    let id = TargetId { kind: TargetKind::Example, ..bench("library", "show") };
+    let built = slot.build("head", std::slice::from_ref(&id)).expect("it builds");
+    assert_eq!(stdout(built.targets[&id].as_ref().expect("it builds")), "1\n");
 }
 
 #[test]

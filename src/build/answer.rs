@@ -58,8 +58,8 @@ impl Answer {
         .collect()
     }
 
-    /// What the package's build script said. A package that also serves a build script or macro has a second run of its script; the one below `output` is
-    /// the target's wherever cargo keeps the two apart.
+    /// What the package's build script said. A package that also serves a build script or macro has a second run of
+    /// its script; the one below `output` is the target's wherever cargo keeps the two apart.
     pub(super) fn script(&self, package: &PackageId, output: &Path) -> Option<&BuildScript> {
         let own = || self.scripts.iter().filter(|script| script.package_id == *package);
         own().rfind(|script| script.out_dir.as_std_path().starts_with(output)).or_else(|| own().next_back())

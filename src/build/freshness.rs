@@ -302,6 +302,15 @@ mod tests {
     }
 
     #[test]
+    fn a_renamed_file_makes_its_directory_new() {
+        let checkout = Checkout::new();
+        checkout.show(&[("a/x", "1")]);
+        let before = checkout.time("a");
+        checkout.show(&[("a/y", "1")]);
+        assert!(before < checkout.time("a"));
+    }
+
+    #[test]
     fn a_file_that_comes_back_to_an_older_content_is_new() {
         let checkout = Checkout::new();
         checkout.show(&[("a", "1")]);
