@@ -37,20 +37,24 @@ fn one_of_two_packages_with_one_bench_name_is_built_alone() {
 #[test]
 fn a_bench_that_does_not_compile_hides_no_other_and_its_error_reaches_the_user() {
     let mut slot = Slot::new();
-    // One job, so that the others cannot happen to be done before the error.
+    // One job and several of both kinds: in whatever order cargo takes them, some good one comes after an error.
     slot.settings.env.push(("CARGO_BUILD_JOBS".into(), "1".into()));
     slot.check_out("broken", "head");
-    for name in ["a", "z"] {
-        slot.write("head", &format!("benches/{name}.rs"), "fn main() { println!(\"1\"); }");
+    let bad = ["bad", "bad-2", "bad-3", "bad-4"].map(|name| bench("broken", name));
+    let good = ["good", "good-2", "good-3", "good-4"].map(|name| bench("broken", name));
+    for (targets, code) in
+        [(&bad[1..], "fn main() { let number: u32 = \"text\"; }"), (&good[1..], "fn main() {}")]
+    {
+        for id in targets {
+            slot.write("head", &format!("benches/{}.rs", id.target), code);
+        }
     }
-    let bad = bench("broken", "bad");
-    let good = ["a", "good", "z"].map(|name| bench("broken", name));
-    let built = slot.build("head", &[&good[..], std::slice::from_ref(&bad)].concat()).expect("three build");
-    for good in &good {
-        assert!(built.targets[good].is_ok(), "{good}");
-    }
-    assert_eq!(stdout(built.targets[&good[1]].as_ref().expect("it builds")), "1\n");
-    let failure = built.targets[&bad].as_ref().expect_err("it does not compile").to_string();
+    let built = slot.build("head", &[good.clone(), bad.clone()].concat()).expect("four of eight build");
+    assert!(
+        good.iter().all(|id| built.targets[id].is_ok()) && bad.iter().all(|id| built.targets[id].is_err())
+    );
+    assert_eq!(stdout(built.targets[&good[0]].as_ref().expect("it builds")), "1\n");
+    let failure = built.targets[&bad[0]].as_ref().expect_err("it does not compile").to_string();
     assert!(failure.starts_with("bench bad of package broken did not build: `"), "{failure}");
     assert!(slot.messages().contains("error[E0308]: mismatched types"), "{}", slot.messages());
 }

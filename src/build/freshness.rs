@@ -212,7 +212,7 @@ fn newest_stamp(target: &Path) -> std::io::Result<FileTime> {
                 let name = entry.file_name();
                 let stamps = stamps || name == ".fingerprint" || name == "build";
                 // `<triple>/<profile>/` above, `<package>/<hash>/fingerprint/` below; what scripts make is no stamp.
-                if name != "out" && depth < 5 && (stamps || depth < 2) {
+                if name != "out" && depth < 6 && (stamps || depth < 2) {
                     waiting.push((entry.path(), depth + 1, stamps));
                 }
             } else if stamps && file_type.is_file() {

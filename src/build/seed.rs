@@ -42,42 +42,59 @@ pub fn seed_target(from: &Path, to: &Path, members: &BTreeSet<String>) -> Result
 /// fingerprint, which those from a registry do not have.
 fn distrusted(from: &Path, members: &BTreeSet<String>) -> std::io::Result<BTreeSet<String>> {
     let mut names = members.clone();
-    for fingerprints in fingerprint_directories(from)? {
-        for entry in fs_err::read_dir(fingerprints)? {
-            let entry = entry?;
-            let Some(name) = entry.file_name().to_str().and_then(package_of).map(str::to_owned) else {
-                continue;
-            };
-            if names.contains(&name) {
-                continue;
-            }
-            for file in fs_err::read_dir(entry.path())? {
-                let path = file?.path();
-                let json = path.extension() == Some(OsStr::new("json"));
-                if json && fs_err::read_to_string(&path)?.contains("CheckDepInfo") {
-                    names.insert(name.clone());
-                }
+    for (name, directory) in fingerprints(from)? {
+        if names.contains(&name) {
+            continue;
+        }
+        for file in fs_err::read_dir(directory)? {
+            let path = file?.path();
+            let json = path.extension() == Some(OsStr::new("json"));
+            if json && fs_err::read_to_string(&path)?.contains("CheckDepInfo") {
+                names.insert(name.clone());
             }
         }
     }
     Ok(names)
 }
 
-/// `<profile>/.fingerprint` and `<triple>/<profile>/.fingerprint`.
-fn fingerprint_directories(target: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// Packages with a directory of their fingerprints: `<profile>/.fingerprint/NAME-HASH`, in newer cargos
+/// `<profile>/build/NAME/HASH/fingerprint`. The profile may be below a triple.
+fn fingerprints(target: &Path) -> std::io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     let mut waiting = vec![(target.to_owned(), 0)];
     while let Some((directory, depth)) = waiting.pop() {
-        for entry in fs_err::read_dir(directory)? {
-            let entry = entry?;
-            if !entry.file_type()?.is_dir() {
-                continue;
+        for (name, path) in directories(&directory)? {
+            match name.as_str() {
+                ".fingerprint" => {
+                    let units = directories(&path)?.into_iter();
+                    found
+                        .extend(units.filter_map(|(unit, path)| Some((package_of(&unit)?.to_owned(), path))));
+                }
+                "build" => {
+                    for (package, path) in directories(&path)? {
+                        for (_, path) in directories(&path)? {
+                            let fingerprint = path.join("fingerprint");
+                            if fingerprint.is_dir() {
+                                found.push((package.clone(), fingerprint));
+                            }
+                        }
+                    }
+                }
+                _ if depth < 2 => waiting.push((path, depth + 1)),
+                _ => {}
             }
-            if entry.file_name() == ".fingerprint" {
-                found.push(entry.path());
-            } else if depth < 2 {
-                waiting.push((entry.path(), depth + 1));
-            }
+        }
+    }
+    Ok(found)
+}
+
+/// The directories in a directory, with their names; cargo makes only names that are text.
+fn directories(directory: &Path) -> std::io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs_err::read_dir(directory)? {
+        let entry = entry?;
+        if let (true, Ok(name)) = (entry.file_type()?.is_dir(), entry.file_name().into_string()) {
+            found.push((name, entry.path()));
         }
     }
     Ok(found)
@@ -165,6 +182,10 @@ mod tests {
         ] {
             write(&from.join(profile).join(".fingerprint").join(name).join("lib.json"), text);
         }
+        // The newer layout.
+        for (name, text) in [("own", path), ("own-extra", registry), ("beside", path)] {
+            write(&from.join("debug/build").join(name).join("0123456789abcdef/fingerprint/lib.json"), text);
+        }
         for file in [
             "release/deps/libown.rlib",
             "release/incremental/x",
@@ -188,6 +209,8 @@ mod tests {
         assert!(!left("release/.fingerprint/own-0123456789abcdef"));
         assert!(!left("release/.fingerprint/beside-0123456789abcdef"));
         assert!(!left("x86_64-unknown-linux-gnu/release/.fingerprint/own-fedcba9876543210"));
+        assert!(left("debug/build/own-extra/0123456789abcdef/fingerprint/lib.json"));
+        assert!(!left("debug/build/own") && !left("debug/build/beside"));
         for gone in ["release/incremental", "criterion", "doc", "benchgate", TIMES_FILE] {
             assert!(!left(gone), "{gone}");
         }
