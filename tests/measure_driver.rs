@@ -222,6 +222,16 @@ fn an_adaptive_count_stops_when_the_rule_says_so() {
 }
 
 #[test]
+fn a_least_number_below_five_is_enough_where_time_is_not_the_reason() {
+    let mut executor = ScriptedExecutor::default();
+    executor.on_wall_ns(BASE, "a", &[1]).on_wall_ns(HEAD, "a", &[1]);
+    let plan = plan(vec![benchmark("a", SampleCount::Adaptive { min: 2, max: 60 })]);
+    let measured = run(&plan, &mut executor);
+    assert_eq!(counts(&measured.benchmarks[0]), [2, 2]);
+    assert_eq!(measured.benchmarks[0].stopped_because, Some(StoppedBecause::MinReached));
+}
+
+#[test]
 fn an_adaptive_count_goes_on_for_min_time_of_every_revision() {
     let mut executor = ScriptedExecutor::default();
     // Head is twice as fast: it is the one that needs 20 runs for 100 ms.

@@ -86,11 +86,19 @@ impl PlannedBenchmark {
         }
     }
 
-    /// Samples a side before anything may be judged.
+    /// Samples a side before the stop rule is asked.
     pub fn least_samples(&self) -> u32 {
+        match self.sampling.samples {
+            SampleCount::Fixed(count) => count,
+            SampleCount::Adaptive { min, max } => min.max(self.min_samples).min(max),
+        }
+    }
+
+    /// Samples a side without which it counts as not measured when the time is over.
+    pub fn needed_samples(&self) -> u32 {
         let least = match self.sampling.samples {
             SampleCount::Fixed(_) => self.min_samples,
-            SampleCount::Adaptive { min, .. } => min.max(self.min_samples),
+            SampleCount::Adaptive { .. } => self.least_samples(),
         };
         least.max(LEAST_SAMPLES).min(self.most_samples())
     }

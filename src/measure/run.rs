@@ -260,7 +260,7 @@ impl Driver<'_> {
         if !self.short {
             return open(&self.states, &|_| true);
         }
-        let lacking = |state: &State<'_>| !state.postponed && !state.has_least();
+        let lacking = |state: &State<'_>| !state.postponed && !state.has_needed();
         let first = open(&self.states, &lacking);
         if !first.is_empty() {
             return first;
@@ -290,17 +290,17 @@ impl Driver<'_> {
         self.admit();
     }
 
-    /// Sets aside the benchmarks whose least number of samples does not fit in the time left.
+    /// Sets aside the benchmarks whose needed number of samples does not fit in the time left.
     fn admit(&mut self) {
         let Some(max_time) = self.plan.max_time else { return };
         let left = max_time.saturating_sub(self.elapsed());
         let unknown = self.mean_unit_cost();
         let needs: Vec<(usize, Duration)> = (0..self.states.len())
-            .filter(|&place| self.states[place].is_open() && !self.states[place].has_least())
+            .filter(|&place| self.states[place].is_open() && !self.states[place].has_needed())
             .map(|place| (place, self.states[place].least_left(unknown)))
             .collect();
         let mut fits = time::fitting(left, &needs);
-        let any_through = self.states.iter().any(|state| state.error.is_none() && state.has_least());
+        let any_through = self.states.iter().any(|state| state.error.is_none() && state.has_needed());
         if fits.is_empty() && !any_through {
             // Estimates err: better try the cheapest than end with nothing.
             fits.extend(needs.iter().min_by_key(|&&(place, need)| (need, place)).map(|&(place, _)| place));
@@ -335,7 +335,7 @@ impl Driver<'_> {
         max_time <= now || max_time < now + cost
     }
 
-    /// What the least numbers of samples will still take, of those without for lack of time as well.
+    /// What the needed numbers of samples will still take, of those without for lack of time as well.
     fn least_left(&self) -> Duration {
         let unknown = self.mean_unit_cost();
         self.states.iter().filter(|state| state.wants_time()).map(|state| state.least_left(unknown)).sum()

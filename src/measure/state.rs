@@ -57,17 +57,18 @@ impl<'a> State<'a> {
         self.measured.iter().map(|&side| self.runs[side].len() as u32).min().unwrap_or(0)
     }
 
-    pub(super) fn has_least(&self) -> bool {
-        self.planned.least_samples() <= self.samples()
+    /// Whether it counts as measured when the time is over.
+    pub(super) fn has_needed(&self) -> bool {
+        self.planned.needed_samples() <= self.samples()
     }
 
     pub(super) fn round_cost(&self) -> Option<Duration> {
         Some(self.unit_cost? * 2 * self.measured.len() as u32)
     }
 
-    /// What the least number of samples will still take; `unknown` stands in for a unit run never made.
+    /// What the needed number of samples will still take; `unknown` stands in for a unit run never made.
     pub(super) fn least_left(&self, unknown: Duration) -> Duration {
-        let rounds = self.planned.least_samples().saturating_sub(self.samples()).div_ceil(2);
+        let rounds = self.planned.needed_samples().saturating_sub(self.samples()).div_ceil(2);
         self.unit_cost.unwrap_or(unknown) * (2 * self.measured.len() as u32) * rounds
     }
 
@@ -91,7 +92,8 @@ impl<'a> State<'a> {
             SampleCount::Fixed(count) => (count <= samples).then_some(StoppedBecause::FixedSamples),
             SampleCount::Adaptive { max, .. } => {
                 let least_wall = self.measured.iter().map(|&side| self.wall_ns[side]).min().unwrap_or(0);
-                let may_stop = self.has_least() && self.planned.sampling.min_time_ns <= least_wall;
+                let may_stop = self.planned.least_samples() <= samples
+                    && self.planned.sampling.min_time_ns <= least_wall;
                 may_stop
                     .then(|| rule.stop(place, &self.runs))
                     .flatten()
@@ -102,14 +104,14 @@ impl<'a> State<'a> {
 
     pub(super) fn run_out_of_time(&mut self, max_time: Duration) {
         self.stopped = Some(StoppedBecause::MaxTime);
-        if !self.has_least() {
+        if !self.has_needed() {
             self.error = Some(BenchmarkError {
                 kind: ErrorKind::NotMeasured,
                 message: format!(
                     "max_time of {max_time:?} ended with {} of the {} samples a side that {} needs; raise max_time or \
                      select fewer benchmarks",
                     self.samples(),
-                    self.planned.least_samples(),
+                    self.planned.needed_samples(),
                     self.planned.identity.label(),
                 ),
                 stderr: None,
