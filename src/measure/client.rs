@@ -1,10 +1,9 @@
 //! The tool's side of the runner: one run at a time, with the files around it.
 
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput};
 
 use super::problem::ExecuteError;
-use super::process::{Finished, Start, kill_session};
+use super::process::{Finished, Replies, Start, Waited, kill_session};
 use super::runner::{RUNNER_ARGUMENT, SESSION_PREFIX};
 use super::wire::{CANCEL, Reply, Request};
 
@@ -45,7 +44,7 @@ struct Runner {
     process: Child,
     /// Closing it ends the runner. `None` only while that happens.
     input: Option<ChildStdin>,
-    replies: Receiver<String>,
+    replies: Replies,
     session: TempDir,
 }
 
@@ -114,14 +113,14 @@ impl RunnerClient {
         let mut cancelled_at: Option<Instant> = None;
         loop {
             let runner = self.runner.as_mut().ok_or_else(|| ExecuteError::RunnerDied("it is gone".into()))?;
-            match runner.replies.recv_timeout(TICK) {
-                Ok(reply) => {
-                    let reply = serde_json::from_str(&reply);
+            match runner.replies.wait(TICK) {
+                Ok(Waited::Line(reply)) => {
+                    let reply = serde_json::from_slice(&reply);
                     return reply
                         .map_err(|error| ExecuteError::RunnerDied(format!("unreadable answer: {error}")));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.died(interrupted)),
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Waited::Nothing) => {}
+                Ok(Waited::Gone) | Err(_) => return Err(self.died(interrupted)),
             }
             match cancelled_at {
                 None if interrupted.load(Ordering::Relaxed) => {
@@ -179,16 +178,7 @@ impl Runner {
             .map_err(|error| ExecuteError::RunnerDied(format!("{}: {error}", program.display())))?;
         let input = process.stdin.take();
         let output = process.stdout.take().expect("the standard output is piped a few lines above");
-        let (sender, replies) = channel();
-        // Ends with the runner, whose output it reads.
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { return };
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+        let replies = Replies::new(output);
         Ok(Self { process, input, replies, session })
     }
 

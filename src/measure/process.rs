@@ -14,11 +14,13 @@ use super::problem::StartProblem;
 
 #[cfg(not(unix))]
 mod portable;
+mod replies;
 #[cfg(unix)]
 mod unix;
 
 #[cfg(not(unix))]
 pub(super) use portable::{Host, kill_session};
+pub(super) use replies::{Replies, Waited};
 #[cfg(unix)]
 pub(super) use unix::{Host, kill_session};
 
@@ -89,6 +91,15 @@ pub(super) enum RunProblem {
     Start(StartProblem),
     /// It started, but could not be waited for or cleared away.
     Host(String),
+}
+
+/// Takes the first whole line off, without its end.
+#[cfg(unix)]
+fn take_line(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
+    let end = buffer.iter().position(|&byte| byte == b'\n')?;
+    let mut line: Vec<u8> = buffer.drain(..=end).collect();
+    line.pop();
+    Some(line)
 }
 
 /// The command of a start, with its files open.

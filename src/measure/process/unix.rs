@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use libc::{c_int, pid_t};
 
 use super::super::wire::CANCEL;
-use super::{Ended, Ending, Finished, RunProblem, Start, command, explain};
+use super::{Ended, Ending, Finished, RunProblem, Start, command, explain, take_line};
 
 mod orphans;
 
@@ -66,9 +66,7 @@ impl Host {
     /// The next line from the tool; `None` when the tool is gone.
     pub(in super::super) fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            if let Some(end) = self.buffer.iter().position(|&byte| byte == b'\n') {
-                let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
-                line.pop();
+            if let Some(line) = take_line(&mut self.buffer) {
                 return Ok(Some(line));
             }
             if !self.read_input()? {
@@ -251,6 +249,18 @@ impl Host {
 
 fn poll_in(fd: BorrowedFd<'_>) -> libc::pollfd {
     libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }
+}
+
+/// Whether there is something to read, the end included, within that time. A signal ends the wait.
+pub(super) fn is_readable(source: &impl AsFd, time: Duration) -> io::Result<bool> {
+    let mut fds = [poll_in(source.as_fd())];
+    match poll(&mut fds, c_int::try_from(time.as_millis()).unwrap_or(c_int::MAX)) {
+        -1 => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+            error => Err(error),
+        },
+        ready => Ok(ready != 0),
+    }
 }
 
 fn poll(fds: &mut [libc::pollfd], timeout_ms: c_int) -> c_int {
