@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use build_support::{Slot, bench, lines, start, stdout};
-use cargo_benchgate::build::{BuiltTarget, seed_target};
+use cargo_benchgate::build::{BuiltTarget, cargo_metadata, seed_target};
 use cargo_benchgate::suite::identity::TargetId;
 
 fn id() -> TargetId {
@@ -110,7 +110,9 @@ fn a_seeded_target_directory_never_gives_the_other_revisions_executable() {
     let (head, ..) = slot.rebuild("head", &id());
     slot.check_out("answer", "base");
     set_answer(&slot, "base", 7);
-    let members = BTreeSet::from(["answer".to_owned()]);
+    let place = slot.place("base");
+    let workspace = cargo_metadata(&slot.settings, &place.live_tree.join("Cargo.toml"), &place.live_tree);
+    let members = workspace.expect("it is a workspace").path_packages();
     let (from, to) = (slot.root.join("head/target"), slot.root.join("base/target"));
     assert!(seed_target(&from, &to, &members).expect("it can be copied"));
     // Even files that look older than the seed: here only the removed fingerprints guard.
@@ -141,7 +143,7 @@ fn two_revisions_of_the_same_sources_are_the_same_bytes_with_all_paths_inside() 
 }
 
 #[test]
-fn a_vendored_dependency_is_compiled_behind_the_fixed_path() {
+fn a_vendored_dependency_is_compiled_behind_the_fixed_path_and_once_for_a_seeded_revision() {
     let slot = Slot::new();
     let id = bench("library", "speed");
     for revision in ["head", "a-base-with-a-longer-name"] {
@@ -156,8 +158,26 @@ fn a_vendored_dependency_is_compiled_behind_the_fixed_path() {
         slot.write(revision, ".cargo/config.toml", config);
     }
     let (head, ..) = slot.rebuild("head", &id);
-    let (base, ..) = slot.rebuild("a-base-with-a-longer-name", &id);
+    let (from, to) = (slot.root.join("head/target"), slot.root.join("a-base-with-a-longer-name/target"));
+    assert!(seed_target(&from, &to, &BTreeSet::from(["library".to_owned()])).expect("it can be copied"));
+    let (base, compiled, fresh) = slot.rebuild("a-base-with-a-longer-name", &id);
+    assert_eq!((compiled, fresh), (2, 1), "the library and its bench; the dependency came with the seed");
     let file = slot.root.join("live/tree/vendor/leaf/src/lib.rs");
     assert_eq!(printed(&head, "file"), file.to_str().expect("test paths are text"));
     assert_eq!(head, base);
+}
+
+#[test]
+fn a_seed_alone_is_guarded_by_the_times_that_came_with_it() {
+    let slot = Slot::new();
+    slot.check_out("answer", "head");
+    slot.rebuild("head", &id());
+    slot.check_out("answer", "base");
+    set_answer(&slot, "base", 7);
+    age(&slot.root.join("base/tree"));
+    // As for a package nobody named: all fingerprints are believed.
+    let (from, to) = (slot.root.join("head/target"), slot.root.join("base/target"));
+    assert!(seed_target(&from, &to, &BTreeSet::new()).expect("it can be copied"));
+    let (base, ..) = slot.rebuild("base", &id());
+    assert_eq!(printed(&base, "answer"), "7");
 }

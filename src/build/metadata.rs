@@ -85,9 +85,13 @@ impl Workspace {
         self.metadata.packages.iter().find(|package| package.name.as_str() == name)
     }
 
-    /// The names of all members.
-    pub fn member_names(&self) -> BTreeSet<String> {
-        self.metadata.packages.iter().map(|package| package.name.to_string()).collect()
+    /// The names of all members and of what they take from a path: packages whose sources are the revision's.
+    pub fn path_packages(&self) -> BTreeSet<String> {
+        let packages = &self.metadata.packages;
+        let dependencies = packages.iter().flat_map(|package| &package.dependencies);
+        let taken = dependencies.filter(|dependency| dependency.path.is_some());
+        let taken = taken.map(|dependency| dependency.name.clone());
+        packages.iter().map(|package| package.name.to_string()).chain(taken).collect()
     }
 
     /// The member's `rust-version` as its manifest says it, empty when it does not.

@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 
 use filetime::FileTime;
 
-use super::{BuildError, TIMES_FILE};
+use super::BuildError;
 
 /// Directories that are large, or hold results, or may not be shared.
 const SKIPPED: &[&str] = &["incremental", "criterion", "doc", "package", "benchgate"];
 
-/// Copies the target directory `from` to `to`, without the fingerprints of `members` and of every other package that
-/// is built from a path. Does nothing when `to` exists. `false`: nothing was done.
+/// Copies the target directory `from` to `to`, without the fingerprints of `members` (of either revision, see
+/// [`super::Workspace::path_packages`]). Does nothing when `to` exists. `false`: nothing was done.
+///
+/// The record of file times comes along: what holds for a checkout in `from` holds in its copy, and vendored
+/// dependencies, whose times cargo does look at, stay fresh. Members are not left to it alone.
 ///
 /// Files are copied, never linked: cargo rewrites some in place. The copy appears at once and whole, so one that was
 /// killed is never used. The caller makes sure that nobody else seeds or builds there.
@@ -27,77 +30,14 @@ pub fn seed_target(from: &Path, to: &Path, members: &BTreeSet<String>) -> Result
     if partial.symlink_metadata().is_ok() {
         fs_err::remove_dir_all(&partial).map_err(failed())?;
     }
-    let distrusted = distrusted(from, members).map_err(failed())?;
     fs_err::create_dir_all(&partial).map_err(failed())?;
     let copied =
-        copy(from, &partial, &|path| skipped(path, &distrusted)).and_then(|()| fs_err::rename(&partial, to));
+        copy(from, &partial, &|path| skipped(path, members)).and_then(|()| fs_err::rename(&partial, to));
     if copied.is_err() {
         // Half a copy is of no use; what matters is why it is half.
         let _ = fs_err::remove_dir_all(&partial);
     }
     copied.map(|()| true).map_err(failed())
-}
-
-/// The names whose fingerprints are not believed. A package from a path is known by the dep-info check in its
-/// fingerprint, which those from a registry do not have.
-fn distrusted(from: &Path, members: &BTreeSet<String>) -> std::io::Result<BTreeSet<String>> {
-    let mut names = members.clone();
-    for (name, directory) in fingerprints(from)? {
-        if names.contains(&name) {
-            continue;
-        }
-        for file in fs_err::read_dir(directory)? {
-            let path = file?.path();
-            let json = path.extension() == Some(OsStr::new("json"));
-            if json && fs_err::read_to_string(&path)?.contains("CheckDepInfo") {
-                names.insert(name.clone());
-            }
-        }
-    }
-    Ok(names)
-}
-
-/// Packages with a directory of their fingerprints: `<profile>/.fingerprint/NAME-HASH`, in newer cargos
-/// `<profile>/build/NAME/HASH/fingerprint`. The profile may be below a triple.
-fn fingerprints(target: &Path) -> std::io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
-    let mut waiting = vec![(target.to_owned(), 0)];
-    while let Some((directory, depth)) = waiting.pop() {
-        for (name, path) in directories(&directory)? {
-            match name.as_str() {
-                ".fingerprint" => {
-                    let units = directories(&path)?.into_iter();
-                    found
-                        .extend(units.filter_map(|(unit, path)| Some((package_of(&unit)?.to_owned(), path))));
-                }
-                "build" => {
-                    for (package, path) in directories(&path)? {
-                        for (_, path) in directories(&path)? {
-                            let fingerprint = path.join("fingerprint");
-                            if fingerprint.is_dir() {
-                                found.push((package.clone(), fingerprint));
-                            }
-                        }
-                    }
-                }
-                _ if depth < 2 => waiting.push((path, depth + 1)),
-                _ => {}
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// The directories in a directory, with their names; cargo makes only names that are text.
-fn directories(directory: &Path) -> std::io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
-    for entry in fs_err::read_dir(directory)? {
-        let entry = entry?;
-        if let (true, Ok(name)) = (entry.file_type()?.is_dir(), entry.file_name().into_string()) {
-            found.push((name, entry.path()));
-        }
-    }
-    Ok(found)
 }
 
 /// The package of a fingerprint directory, `NAME-` with 16 hexadecimal digits behind: a plain prefix would take
@@ -107,15 +47,15 @@ fn package_of(directory: &str) -> Option<&str> {
     (hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(name)
 }
 
-fn skipped(relative: &Path, distrusted: &BTreeSet<String>) -> bool {
+fn skipped(relative: &Path, members: &BTreeSet<String>) -> bool {
     let name = relative.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let parent = relative.parent().unwrap_or(Path::new(""));
     let above = parent.file_name().and_then(OsStr::to_str).unwrap_or_default();
     match above {
-        ".fingerprint" => package_of(name).is_none_or(|package| distrusted.contains(package)),
+        ".fingerprint" => package_of(name).is_none_or(|package| members.contains(package)),
         // Newer cargos keep all of a package, fingerprints too, in `build/NAME/HASH`.
-        "build" => distrusted.contains(name),
-        "" => SKIPPED.contains(&name) || name == TIMES_FILE,
+        "build" => members.contains(name),
+        "" => SKIPPED.contains(&name),
         _ => name == "incremental" && parent.components().count() <= 2,
     }
 }
@@ -162,6 +102,7 @@ fn link(original: &Path, link: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::TIMES_FILE;
 
     fn write(path: &Path, text: &str) {
         fs_err::create_dir_all(path.parent().expect("a file has a parent")).expect("writable");
@@ -169,24 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn only_the_fingerprints_of_members_and_path_packages_stay_behind() {
+    fn only_the_fingerprints_of_members_stay_behind() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (from, to) = (directory.path().join("from"), directory.path().join("to"));
-        let registry = r#"{"local":[{"Precalculated":"0.1.0"}]}"#;
-        let path = r#"{"local":[{"CheckDepInfo":{"dep_info":"x"}}]}"#;
-        for (profile, name, text) in [
-            ("release", "own-0123456789abcdef", registry),
-            ("release", "own-extra-0123456789abcdef", registry),
-            ("release", "beside-0123456789abcdef", path),
-            ("x86_64-unknown-linux-gnu/release", "own-fedcba9876543210", path),
-        ] {
-            write(&from.join(profile).join(".fingerprint").join(name).join("lib.json"), text);
-        }
-        // The newer layout.
-        for (name, text) in [("own", path), ("own-extra", registry), ("beside", path)] {
-            write(&from.join("debug/build").join(name).join("0123456789abcdef/fingerprint/lib.json"), text);
-        }
         for file in [
+            "release/.fingerprint/own-0123456789abcdef/lib.json",
+            "release/.fingerprint/own-extra-0123456789abcdef/lib.json",
+            "x86_64-unknown-linux-gnu/release/.fingerprint/own-fedcba9876543210/lib.json",
+            // The newer layout.
+            "debug/build/own/0123456789abcdef/fingerprint/lib.json",
+            "debug/build/own-extra/0123456789abcdef/fingerprint/lib.json",
             "release/deps/libown.rlib",
             "release/incremental/x",
             "criterion/x",
@@ -207,11 +140,11 @@ mod tests {
         let left = |path: &str| to.join(path).exists();
         assert!(left("release/.fingerprint/own-extra-0123456789abcdef/lib.json"));
         assert!(!left("release/.fingerprint/own-0123456789abcdef"));
-        assert!(!left("release/.fingerprint/beside-0123456789abcdef"));
         assert!(!left("x86_64-unknown-linux-gnu/release/.fingerprint/own-fedcba9876543210"));
         assert!(left("debug/build/own-extra/0123456789abcdef/fingerprint/lib.json"));
-        assert!(!left("debug/build/own") && !left("debug/build/beside"));
-        for gone in ["release/incremental", "criterion", "doc", "benchgate", TIMES_FILE] {
+        assert!(!left("debug/build/own"));
+        assert!(left(TIMES_FILE));
+        for gone in ["release/incremental", "criterion", "doc", "benchgate"] {
             assert!(!left(gone), "{gone}");
         }
         let metadata = fs_err::metadata(to.join("release/deps/libown.rlib")).expect("it was copied");
