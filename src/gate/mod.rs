@@ -138,10 +138,10 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
 
     let chosen = choice::choose(&context, &suite)?;
     choice::announce(&chosen, ui);
-    for note in &suite.notes {
-        ui.note(note);
-    }
     if request.dry_run {
+        for note in &suite.notes {
+            ui.note(note);
+        }
         choice::show_plan(&chosen, &suite, &context)?;
         return Ok(Outcome::Planned);
     }
@@ -155,10 +155,7 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
     let programs = programs::build(&context, &suite, &cargo, &slot, &chosen)?;
     header.warnings.extend(programs.warnings.iter().cloned());
 
-    for advice in header.machine.as_ref().map(machine::advice).unwrap_or_default() {
-        ui.warn(&advice);
-        header.warnings.push(advice);
-    }
+    header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
     let measured = measuring::measure(&context, &suite, &slot, &programs);
     let cleaned = programs.finish(request.keep, ui);
     let report = conclude::report(&context, &suite, header, measured?, cleaned);

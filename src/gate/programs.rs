@@ -198,7 +198,7 @@ impl Workspaces {
 
     /// The members of both: what a seeded target directory must not bring along.
     fn members(&self) -> BTreeSet<String> {
-        self.base.member_names().into_iter().chain(self.head.member_names()).collect()
+        self.base.path_packages().into_iter().chain(self.head.path_packages()).collect()
     }
 
     /// Bench targets of the selected packages that base has and head has not. A selection by target names what it wants,

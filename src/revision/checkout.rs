@@ -118,7 +118,7 @@ impl Checkout {
             item.map_err(doing())?;
         }
         let outcome = status.into_outcome();
-        wait_for_next_second();
+        wait_out_the_second(&self.path, &self.files);
         let written = outcome.and_then(|mut outcome| outcome.write_changes());
         match written {
             Some(written) => written.map_err(doing()),
@@ -272,10 +272,18 @@ fn with_ids(
     Ok(known.into_iter().map(|(path, id)| CheckedOutFile { path, blob: id.to_string() }).collect())
 }
 
-fn wait_for_next_second() {
+/// Waits until no file can have been written in the second the index is about to be written in.
+fn wait_out_the_second(tree: &Path, files: &[CheckedOutFile]) {
     // File times may come from a clock that ticks every few milliseconds only.
     const COARSE_TICK: Duration = Duration::from_millis(20);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let rest = Duration::from_secs(1).saturating_sub(Duration::from_nanos(u64::from(now.subsec_nanos())));
-    std::thread::sleep(rest + COARSE_TICK);
+    let since_epoch = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = since_epoch(SystemTime::now());
+    let is_this_second = |file: &CheckedOutFile| {
+        let modified = tree.join(&file.path).symlink_metadata().and_then(|metadata| metadata.modified());
+        modified.is_ok_and(|modified| now.as_secs() <= since_epoch(modified).as_secs())
+    };
+    if files.iter().any(is_this_second) {
+        let rest = Duration::from_secs(1).saturating_sub(Duration::from_nanos(u64::from(now.subsec_nanos())));
+        std::thread::sleep(rest + COARSE_TICK);
+    }
 }
