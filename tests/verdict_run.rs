@@ -5,7 +5,9 @@ mod verdict_support;
 use cargo_benchgate::suite::metric::Metric;
 use cargo_benchgate::suite::settings::{Aggregation, MetricSettings, Operator, SampleCount};
 use cargo_benchgate::verdict::budget::samples_needed;
-use cargo_benchgate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Presence, StoppedBecause};
+use cargo_benchgate::verdict::evidence::{
+    BenchmarkError, ErrorKind, Evidence, Presence, Side, StoppedBecause,
+};
 use cargo_benchgate::verdict::outcome::{BenchResult, BudgetStatus, Reason, Verdict};
 use cargo_benchgate::verdict::stop::stop;
 use cargo_benchgate::verdict::{RunContext, judge_run};
@@ -285,7 +287,7 @@ fn an_adaptive_count_goes_on_to_min_samples_and_min_time_but_not_past_max_sample
     assert_eq!(stop(&settings, &sides(6)), Some(StoppedBecause::MinReached));
     settings.sampling.min_time_ns = 1_000;
     assert_eq!(stop(&settings, &sides(8)), Some(StoppedBecause::MaxSamples));
-    assert_eq!(stop(&settings, &[]), None);
+    assert_eq!(stop::<Side>(&settings, &[]), None);
 }
 
 #[test]

@@ -46,6 +46,16 @@ impl MedianLaw {
         &self.points
     }
 
+    /// The smallest value whose cumulative probability reaches `p`; `None` of nothing.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        let mut sum = 0.0;
+        let reaches = |point: &&(f64, f64)| {
+            sum += point.1;
+            p <= sum + 1e-12
+        };
+        self.points.iter().find(reaches).or(self.points.last()).map(|point| point.0)
+    }
+
     fn weighted(sorted: &[f64], weights: &[Weight]) -> Self {
         let value = |low: u32, high: u32| f64::midpoint(sorted[low as usize], sorted[high as usize]);
         let mut points: Vec<(f64, f64)> =

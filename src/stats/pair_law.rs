@@ -38,16 +38,7 @@ impl ChangeLaw for PlainLaw {
     }
 
     fn quantile(&self, p: f64) -> f64 {
-        let mut sum = 0.0;
-        let mut last = 0.0;
-        for &(value, weight) in self.law.points() {
-            sum += weight;
-            last = value;
-            if p <= sum {
-                break;
-            }
-        }
-        last.exp()
+        self.law.quantile(p).unwrap_or(0.0).exp()
     }
 }
 

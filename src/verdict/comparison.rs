@@ -4,13 +4,15 @@ use sha2::{Digest, Sha256};
 
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
-use crate::suite::settings::{BenchmarkSettings, MetricSettings};
+use crate::suite::settings::MetricSettings;
 
-use super::evidence::{Evidence, Side, Stage};
-use super::floor;
-use super::look::{Look, Question, look};
+use super::details;
+use super::effect;
+use super::evidence::{Evidence, Side, Stage, StoppedBecause};
+use super::look::Question;
 use super::outcome::{Comparison, Details, Reason, Verdict};
-use super::samples::{Runs, Samples};
+use super::replay::{Decision, Replay};
+use super::samples::Runs;
 use super::table::Needed;
 
 /// The name of the head revision, which the random draws do not name.
@@ -25,57 +27,62 @@ pub(super) struct Opponents<'a> {
     pub(super) seed: u64,
 }
 
+/// A comparison before the corrections that need all of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Draft {
+    pub(super) comparison: Comparison,
+    /// Decided by counts, without any chance in it.
+    pub(super) exact: bool,
+    /// Whether the samples have rounds: without them nothing is corrected.
+    pub(super) has_rounds: bool,
+    /// The chance of a false regression at the limit, by the plan of the looks.
+    pub(super) error: f64,
+}
+
 impl<'a> Opponents<'a> {
+    /// The two sides numbered 0 and `head` of an evidence.
+    pub(super) fn of(evidence: &'a Evidence, head: usize, seed: u64) -> Option<Self> {
+        let base = evidence.sides.first()?;
+        Some(Self { evidence, base, head: evidence.sides.get(head)?, seed })
+    }
+
     /// All comparisons of the two sides but the derived one, in the order of the metrics.
-    pub(super) fn compare(&self) -> Vec<Comparison> {
-        let runs = Runs::of(self.base, self.head, Stage::Screen);
-        let comparable = self
-            .evidence
-            .settings
-            .metrics
-            .iter()
-            .filter(|(metric, _)| metric.is_comparable() && **metric != Metric::Throughput);
+    pub(super) fn compare(&self) -> Vec<Draft> {
+        let runs = Runs::of(&self.base.runs, &self.head.runs, Stage::Screen);
+        let comparable = self.evidence.settings.metrics.iter();
+        let comparable =
+            comparable.filter(|(metric, _)| metric.is_comparable() && **metric != Metric::Throughput);
         comparable.filter_map(|(metric, limits)| self.compare_metric(&runs, metric, limits)).collect()
     }
 
     /// The comparison of one metric; `None` where nobody asked for it and no side has it.
-    fn compare_metric(
-        &self,
-        runs: &Runs<'a>,
-        metric: &Metric,
-        limits: &MetricSettings,
-    ) -> Option<Comparison> {
-        let samples = runs.samples(metric);
+    fn compare_metric(&self, runs: &Runs<'a>, metric: &Metric, limits: &MetricSettings) -> Option<Draft> {
         let has = |side: &Side| side.runs.iter().any(|run| run.values.get(metric).is_some());
         let measured = [has(self.base), has(self.head)];
         if !limits.asked_for && measured == [false, false] {
             return None;
         }
-        let judge = &self.evidence.settings.judge;
-        let needed = Needed::all(judge.confidence);
-        let mut comparison = self.blank(metric, limits, needed);
-        comparison.samples = samples.counts();
+        let replay = Replay::of(&self.evidence.settings, runs, metric, limits, self.key(metric));
+        let mut comparison = self.blank(metric, limits, replay.needed());
+        comparison.samples = replay.samples().counts();
+        let mut draft =
+            Draft { comparison, exact: false, has_rounds: runs.has_rounds, error: replay.error() };
         if measured != [true, true] {
-            comparison.reason = Some(Reason::NotMeasured);
-            return Some(comparison);
+            draft.comparison.reason = Some(Reason::NotMeasured);
+        } else if !replay.samples().all_finite() {
+            draft.comparison.reason = Some(Reason::NonFinite);
+        } else {
+            let decision = replay.decide();
+            draft.exact = decision.exact;
+            fill(&mut draft.comparison, &replay.question(true), &decision);
+            draft.comparison.details.stage = Some(Stage::Screen);
         }
-        if !samples.all_finite() {
-            comparison.reason = Some(Reason::NonFinite);
-            return Some(comparison);
-        }
-        let question = Question { judge, metric: limits, needed, key: self.key(metric) };
-        let judged = |samples: &Samples| look(&question, samples);
-        let seen = match metric {
-            Metric::PeakRss => floor::look(runs, samples, judge.statistic, judged),
-            _ => judged(&samples),
-        };
-        fill(&mut comparison, seen);
-        Some(comparison)
+        Some(draft)
     }
 
     /// A skipped comparison with its settings and no numbers.
     fn blank(&self, metric: &Metric, limits: &MetricSettings, needed: Needed) -> Comparison {
-        let BenchmarkSettings { judge, .. } = &self.evidence.settings;
+        let judge = &self.evidence.settings.judge;
         Comparison {
             base_revision: self.base.revision.clone(),
             head_revision: self.head.revision.clone(),
@@ -110,14 +117,16 @@ impl<'a> Opponents<'a> {
         }
     }
 
-    fn key(&self, metric: &Metric) -> [u8; 32] {
+    /// The key of the random resamples of a metric.
+    pub(super) fn key(&self, metric: &Metric) -> [u8; 32] {
         draw_key(self.seed, &self.evidence.identity, metric, &self.head.revision)
     }
 }
 
-/// Writes what a look saw into a comparison. A number that is not finite (1e300 over 1e-300) is a missing one.
-fn fill(comparison: &mut Comparison, seen: Look) {
+/// Writes a decision into a comparison. A number that is not finite (1e300 over 1e-300) is a missing one.
+pub(super) fn fill(comparison: &mut Comparison, question: &Question<'_>, decision: &Decision) {
     let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    let seen = &decision.look;
     comparison.verdict = seen.verdict;
     comparison.reason = seen.reason;
     comparison.base = finite(seen.base);
@@ -126,11 +135,18 @@ fn fill(comparison: &mut Comparison, seen: Look) {
     comparison.change_percent = finite(seen.change_percent);
     comparison.ci_low_percent = finite(seen.interval_percent.map(|interval| interval[0]));
     comparison.ci_high_percent = finite(seen.interval_percent.map(|interval| interval[1]));
-    comparison.probability_regression = finite(seen.probability_regression);
-    comparison.probability_improvement = finite(seen.probability_improvement);
+    comparison.probability_regression = finite(seen.claims.map(|claims| claims.worse));
+    comparison.probability_improvement = finite(seen.claims.map(|claims| claims.better));
     comparison.base_dispersion = finite(seen.dispersions.map(|dispersions| dispersions[0]));
     comparison.head_dispersion = finite(seen.dispersions.map(|dispersions| dispersions[1]));
     comparison.pairing = seen.pairing;
+    comparison.samples = decision.samples.counts();
+    comparison.samples_needed = details::samples_needed(question, &decision.samples, seen);
+    comparison.details = details::describe(question, &decision.samples, seen);
+    comparison.details.p_change = effect::p_change(question, &decision.samples, seen);
+    if decision.settled {
+        comparison.stopped_because = Some(StoppedBecause::Settled);
+    }
 }
 
 /// The key of the random resamples of one comparison: other benchmarks and filters never change it.

@@ -8,7 +8,7 @@ use crate::suite::settings::Statistic;
 use super::evidence::UnitRun;
 use super::look::Look;
 use super::outcome::{Reason, Verdict};
-use super::samples::{Runs, Samples};
+use super::samples::Samples;
 
 /// The floor of some runs, in bytes: the highest of them; 0 is none.
 pub(super) fn of<'a>(runs: impl IntoIterator<Item = &'a UnitRun>) -> f64 {
@@ -20,12 +20,11 @@ pub(super) fn of<'a>(runs: impl IntoIterator<Item = &'a UnitRun>) -> f64 {
 
 /// Looks at peak RSS with respect to the floors of the two sides.
 pub(super) fn look(
-    runs: &Runs<'_>,
-    mut samples: Samples,
+    floors: [f64; 2],
+    samples: &Samples,
     statistic: Statistic,
     judged: impl Fn(&Samples) -> Look,
 ) -> Look {
-    let floors = [of(runs.base.iter().copied()), of(runs.head.iter().copied())];
     let at_floor = |values: &[f64], floor: f64| {
         let value = match statistic {
             Statistic::Median => median(&sorted(values)),
@@ -35,31 +34,22 @@ pub(super) fn look(
     };
     let low = [at_floor(&samples.base, floors[0]), at_floor(&samples.head, floors[1])];
     if low == [false, false] {
-        return judged(&samples);
+        return judged(samples);
     }
+    let mut raised = samples.clone();
     if low[0] {
-        samples.base.iter_mut().for_each(|value| *value = value.max(floors[0]));
-        samples.pairs.iter_mut().for_each(|(value, _)| *value = value.max(floors[0]));
+        raised.base.iter_mut().for_each(|value| *value = value.max(floors[0]));
+        raised.pairs.iter_mut().for_each(|(value, _)| *value = value.max(floors[0]));
     }
     if low[1] {
-        samples.head.iter_mut().for_each(|value| *value = value.max(floors[1]));
-        samples.pairs.iter_mut().for_each(|(_, value)| *value = value.max(floors[1]));
+        raised.head.iter_mut().for_each(|value| *value = value.max(floors[1]));
+        raised.pairs.iter_mut().for_each(|(_, value)| *value = value.max(floors[1]));
     }
-    let mut seen = judged(&samples);
+    let mut seen = judged(&raised);
     if low == [true, true] {
-        return Look {
-            verdict: Verdict::Skipped,
-            reason: Some(Reason::AtFloor),
-            base: seen.base,
-            head: seen.head,
-            difference: None,
-            change_percent: None,
-            interval_percent: None,
-            probability_regression: None,
-            probability_improvement: None,
-            dispersions: None,
-            pairing: None,
-        };
+        let (base, head) = (seen.base, seen.head);
+        // More runs of the same programs would be at the floor too.
+        return Look { base, head, settled: true, ..Look::bare((Verdict::Skipped, Some(Reason::AtFloor))) };
     }
     let kept = match seen.verdict {
         Verdict::Regression => !low[1],
@@ -67,7 +57,7 @@ pub(super) fn look(
         _ => false,
     };
     if !kept {
-        (seen.verdict, seen.reason) = (Verdict::Inconclusive, Some(Reason::AtFloor));
+        (seen.verdict, seen.reason, seen.settled) = (Verdict::Inconclusive, Some(Reason::AtFloor), false);
     }
     seen
 }

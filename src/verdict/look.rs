@@ -1,23 +1,16 @@
-//! One look at the samples of a comparison: the law of the change, and what the ten rows make of it.
+//! One look at the samples of a comparison: what the judge makes of the change, and the ten rows of that.
 
 use crate::stats::describe::{cv, mean, robust_cv};
-use crate::stats::draws::{Draws, Taken};
-use crate::stats::law::ChangeLaw;
 use crate::stats::quantile::{median, sorted};
-use crate::stats::ratio_law::RatioLaw;
 use crate::suite::metric::Better;
-use crate::suite::settings::{JudgeSettings, MetricSettings, Resamples, Statistic};
+use crate::suite::settings::{JudgeSettings, Method, MetricSettings, Preset, Statistic};
 
+use super::bootstrap::Bootstrap;
 use super::outcome::{PairingUsed, Reason, Verdict};
+use super::pairing::Chosen;
+use super::rank::{self, PValues};
 use super::samples::Samples;
-use super::table::{Claims, EPSILON_PERCENT, Limits, Needed, Observed, decide};
-
-/// Resamples of a mean, which has no closed form.
-const MEAN_RESAMPLES: u32 = 2_000;
-
-/// The exact law has no comparison when base is 0 or below with more than this probability: 2 000 random resamples
-/// would meet one in half of the cases.
-const UNDEFINED_LIMIT: f64 = std::f64::consts::LN_2 / 2_000.0;
+use super::table::{Claims, Limits, Needed, Observed, decide};
 
 /// What is asked of the samples.
 #[derive(Clone, Copy)]
@@ -25,6 +18,10 @@ pub(super) struct Question<'a> {
     pub(super) judge: &'a JudgeSettings,
     pub(super) metric: &'a MetricSettings,
     pub(super) needed: Needed,
+    /// Whether what lies exactly at the tolerance argues against a pass too, not only against a regression.
+    pub(super) ties_argue_against: bool,
+    /// Whether the interval is wanted; it decides nothing.
+    pub(super) interval: bool,
     /// Of the random resamples.
     pub(super) key: [u8; 32],
 }
@@ -34,16 +31,52 @@ pub(super) struct Question<'a> {
 pub(super) struct Look {
     pub(super) verdict: Verdict,
     pub(super) reason: Option<Reason>,
+    /// Whether no further look is needed.
+    pub(super) settled: bool,
     pub(super) base: Option<f64>,
     pub(super) head: Option<f64>,
     pub(super) difference: Option<f64>,
     pub(super) change_percent: Option<f64>,
     /// Central, at the judge's confidence.
     pub(super) interval_percent: Option<[f64; 2]>,
-    pub(super) probability_regression: Option<f64>,
-    pub(super) probability_improvement: Option<f64>,
+    pub(super) claims: Option<Claims>,
+    pub(super) p_values: Option<PValues>,
     pub(super) dispersions: Option<[f64; 2]>,
+    pub(super) pair_dispersion: Option<f64>,
+    pub(super) correlation: Option<f64>,
     pub(super) pairing: Option<PairingUsed>,
+}
+
+impl Look {
+    /// A verdict without numbers.
+    pub(super) fn bare((verdict, reason): (Verdict, Option<Reason>)) -> Self {
+        Self {
+            verdict,
+            reason,
+            settled: false,
+            base: None,
+            head: None,
+            difference: None,
+            change_percent: None,
+            interval_percent: None,
+            claims: None,
+            p_values: None,
+            dispersions: None,
+            pair_dispersion: None,
+            correlation: None,
+            pairing: None,
+        }
+    }
+}
+
+/// The change as the judge sees it.
+struct Change {
+    ratio: Option<f64>,
+    interval: Option<[f64; 2]>,
+    claims: Option<Claims>,
+    /// The claim "not worse than `min_difference`", where that is more than the tolerance.
+    within_min_difference: Option<f64>,
+    p_values: Option<PValues>,
 }
 
 /// Looks at finite samples.
@@ -57,38 +90,110 @@ pub(super) fn look(question: &Question<'_>, samples: &Samples) -> Look {
     let (Some(base), Some(head)) =
         (statistic(&samples.base, &base_sorted), statistic(&samples.head, &head_sorted))
     else {
-        return empty(decide_nothing(question, samples));
+        return Look::bare(decide(&limits(question), &nothing(samples)));
     };
     let dispersions = match judge.statistic {
         Statistic::Median => [robust_cv(&base_sorted), robust_cv(&head_sorted)],
         Statistic::Mean => [cv(&samples.base), cv(&samples.head)],
     };
-    let difference = head - base;
-    let change_percent = (0.0 < base).then(|| (head / base - 1.0) * 100.0);
-    let law = (0.0 < base).then(|| law(question, samples, [&base_sorted, &head_sorted])).flatten();
-    let claims = law.as_deref().map(|law| claims(question.metric, law));
+    let chosen = Chosen::of(judge, samples);
+    let pair_dispersion = chosen.dispersion();
+    let change =
+        (0.0 < base).then(|| change(question, samples, [&base_sorted, &head_sorted], [base, head], &chosen));
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let change_percent = change.as_ref().and_then(|change| change.ratio).map(percent);
+    let own_estimate = chosen.logs.is_some() || by_ranks(judge);
     let observed = Observed {
         samples: samples.counts(),
         base: Some(base),
         change_percent,
-        difference,
-        dispersion: dispersions[0].max(dispersions[1]),
+        // Where the change is not that of the two statistics, neither is the difference that counts.
+        difference: match change_percent {
+            Some(percent) if own_estimate => base * percent / 100.0,
+            _ => head - base,
+        },
+        dispersion: pair_dispersion.unwrap_or(dispersions[0].max(dispersions[1])),
         separated: separated(&base_sorted, &head_sorted),
-        claims,
+        claims: change.as_ref().and_then(|change| change.claims),
+        without_claims: if by_ranks(judge) { Reason::NonPositive } else { Reason::ZeroBootstrapBase },
     };
     let (verdict, reason) = decide(&limits(question), &observed);
+    let within = change.as_ref().and_then(|change| change.within_min_difference);
+    let settled = match (verdict, reason) {
+        // Small now is not small for good: sure of it, or look again.
+        (Verdict::Pass, Some(_)) => within.is_some_and(|claim| question.needed.not_worse <= claim),
+        (Verdict::Pass | Verdict::Improved | Verdict::Regression, None) => true,
+        _ => false,
+    };
     Look {
         verdict,
         reason,
+        settled,
         base: Some(base),
         head: Some(head),
-        difference: Some(difference),
+        difference: Some(head - base),
         change_percent,
-        interval_percent: law.as_deref().map(|law| interval(law, judge.confidence)),
-        probability_regression: claims.map(|claims| claims.worse),
-        probability_improvement: claims.map(|claims| claims.better),
+        interval_percent: change.as_ref().and_then(|change| change.interval).map(|ends| ends.map(percent)),
+        claims: observed.claims,
+        p_values: change.as_ref().and_then(|change| change.p_values),
         dispersions: Some(dispersions),
-        pairing: law.is_some().then_some(PairingUsed::Independent),
+        pair_dispersion,
+        correlation: chosen.correlation,
+        pairing: observed.claims.map(|_| match chosen.logs {
+            Some(_) => PairingUsed::Paired,
+            None => PairingUsed::Independent,
+        }),
+    }
+}
+
+fn change(
+    question: &Question<'_>,
+    samples: &Samples,
+    sorted: [&[f64]; 2],
+    statistics: [f64; 2],
+    chosen: &Chosen,
+) -> Change {
+    let tolerance = question.metric.max_percent;
+    // What `min_difference` is of base, in per cent: within it, a change beyond the tolerance passes all the same.
+    let floor = question.metric.min_difference / statistics[0] * 100.0;
+    let floor = (0.0 < floor).then_some(floor.max(tolerance));
+    if !by_ranks(question.judge) {
+        let law = Bootstrap::of(question, samples, sorted, statistics, chosen);
+        return Change {
+            ratio: Some(law.ratio),
+            interval: if question.interval { law.interval() } else { None },
+            claims: law.claims(tolerance),
+            within_min_difference: floor.and_then(|floor| law.claims(floor)).map(|claims| claims.not_worse),
+            p_values: None,
+        };
+    }
+    let Some(ratio) = rank::estimate(sorted, chosen) else {
+        let ratio = Some(statistics[1] / statistics[0]);
+        return Change { ratio, interval: None, claims: None, within_min_difference: None, p_values: None };
+    };
+    let p_values = rank::p_values(question, sorted, chosen, tolerance);
+    let interval = || rank::interval(sorted, chosen, question.judge.confidence);
+    Change {
+        ratio: Some(ratio),
+        interval: if question.interval { interval() } else { None },
+        claims: Some(p_values.claims()),
+        within_min_difference: floor
+            .map(|floor| rank::p_values(question, sorted, chosen, floor).claims().not_worse),
+        p_values: Some(p_values),
+    }
+}
+
+/// Whether the change is the estimate of a rank test. Preset `effect` tests by ranks, but shows the ratio of medians.
+fn by_ranks(judge: &JudgeSettings) -> bool {
+    judge.method == Method::Rank && judge.preset != Preset::Effect
+}
+
+/// The ratios at which a metric is worse, and better, by so many per cent.
+pub(super) fn thresholds(metric: &MetricSettings, percent: f64) -> (f64, f64) {
+    let step = percent / 100.0;
+    match metric.better {
+        Better::Lower => (1.0 + step, 1.0 - step),
+        Better::Higher => (1.0 - step, 1.0 + step),
     }
 }
 
@@ -103,9 +208,9 @@ fn limits(question: &Question<'_>) -> Limits {
     }
 }
 
-/// The verdict where a side has no samples.
-fn decide_nothing(question: &Question<'_>, samples: &Samples) -> (Verdict, Option<Reason>) {
-    let observed = Observed {
+/// What there is to see where a side has no samples.
+fn nothing(samples: &Samples) -> Observed {
+    Observed {
         samples: samples.counts(),
         base: None,
         change_percent: None,
@@ -113,64 +218,8 @@ fn decide_nothing(question: &Question<'_>, samples: &Samples) -> (Verdict, Optio
         dispersion: 0.0,
         separated: false,
         claims: None,
-    };
-    decide(&limits(question), &observed)
-}
-
-fn empty((verdict, reason): (Verdict, Option<Reason>)) -> Look {
-    Look {
-        verdict,
-        reason,
-        base: None,
-        head: None,
-        difference: None,
-        change_percent: None,
-        interval_percent: None,
-        probability_regression: None,
-        probability_improvement: None,
-        dispersions: None,
-        pairing: None,
+        without_claims: Reason::NoSamples,
     }
-}
-
-/// The law of the ratio head / base; `None` where a resample of base can be 0 or below.
-fn law(question: &Question<'_>, samples: &Samples, sorted: [&[f64]; 2]) -> Option<Box<dyn ChangeLaw>> {
-    let draws = |taken, count| -> Option<Box<dyn ChangeLaw>> {
-        Some(Box::new(Draws::independent(&samples.base, &samples.head, taken, count, question.key)?))
-    };
-    match (question.judge.statistic, question.judge.resamples) {
-        (Statistic::Median, Resamples::Exact) => {
-            let law = RatioLaw::of_medians(sorted[0], sorted[1])?;
-            (law.undefined() <= UNDEFINED_LIMIT).then(|| Box::new(law) as Box<dyn ChangeLaw>)
-        }
-        (Statistic::Median, Resamples::MonteCarlo(count)) => draws(Taken::Median, count),
-        (Statistic::Mean, Resamples::Exact) => draws(Taken::Mean, MEAN_RESAMPLES),
-        (Statistic::Mean, Resamples::MonteCarlo(count)) => draws(Taken::Mean, count),
-    }
-}
-
-/// The ratios at which a metric is worse, and better, by exactly what is accepted.
-fn thresholds(metric: &MetricSettings) -> (f64, f64) {
-    let step = (metric.max_percent + EPSILON_PERCENT) / 100.0;
-    match metric.better {
-        Better::Lower => (1.0 + step, 1.0 - step),
-        Better::Higher => (1.0 - step, 1.0 + step),
-    }
-}
-
-fn claims(metric: &MetricSettings, law: &dyn ChangeLaw) -> Claims {
-    let (worse_at, better_at) = thresholds(metric);
-    let (worse, better) = match metric.better {
-        Better::Lower => (law.above(worse_at), law.below(better_at)),
-        Better::Higher => (law.below(worse_at), law.above(better_at)),
-    };
-    Claims { worse, better, not_worse: 1.0 - worse }
-}
-
-/// The central interval of the change in per cent.
-fn interval(law: &dyn ChangeLaw, confidence: f64) -> [f64; 2] {
-    let tail = (1.0 - confidence) / 2.0;
-    [tail, 1.0 - tail].map(|p| (law.quantile(p) - 1.0) * 100.0)
 }
 
 /// Whether the ranges of two ascending samples, all positive, do not touch.

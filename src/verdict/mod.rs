@@ -3,17 +3,30 @@
 pub mod budget;
 pub mod evidence;
 pub mod exit;
+pub mod levels;
 pub mod outcome;
 pub mod result;
 pub mod stop;
+pub mod warnings;
 
+mod bootstrap;
 mod comparison;
+mod confirm;
+mod correction;
+mod details;
+mod effect;
+mod exact;
 mod floor;
 mod look;
+mod pairing;
+mod plan;
+mod rank;
+mod replay;
 mod run;
 mod samples;
 mod statistics;
 mod table;
 mod throughput;
 
+pub use confirm::confirmation_candidates;
 pub use run::{Judged, RunContext, RunJudgement, judge_run};

@@ -329,7 +329,7 @@ pub struct Statistics {
 }
 
 /// The counts of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// All benchmarks.
     pub benchmarks: usize,
@@ -359,6 +359,10 @@ pub struct Summary {
     pub removed: usize,
     /// By presence.
     pub not_comparable: usize,
+    /// The false regressions to expect by chance if every gated comparison had changed by exactly what is accepted;
+    /// unchanged code gives far fewer.
+    #[serde(default)]
+    pub expected_false_alarms: f64,
 }
 
 /// Comparisons that may not fail the run.

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use crate::suite::metric::Metric;
 
 use super::budget;
-use super::comparison::Opponents;
-use super::evidence::{ErrorKind, Evidence, Presence};
+use super::comparison::{Draft, Opponents};
+use super::correction::{self, Drafted};
+use super::evidence::{ErrorKind, Evidence, Presence, Side};
 use super::exit::{self, Named};
 use super::outcome::{BenchResult, BudgetOutcome, Comparison, Exit, Reason, Statistics, Summary, Verdict};
 use super::result;
 use super::statistics;
 use super::throughput;
+use super::warnings;
 
 /// What a judgement depends on beside the samples and their settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,8 +62,11 @@ pub struct Judged {
 
 /// Judges everything that was measured. The same evidence and context give the same answer, bit for bit.
 pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
-    let benchmarks: Vec<Judged> = evidence.iter().map(|evidence| judge(evidence, context)).collect();
-    let mut summary = Summary::default();
+    let mut drafted: Vec<Drafted<'_>> = evidence.iter().map(|evidence| draft(evidence, context)).collect();
+    correction::apply(&mut drafted, context);
+    let expected_false_alarms = correction::expected_false_alarms(&drafted);
+    let benchmarks: Vec<Judged> = drafted.into_iter().map(|drafted| conclude(drafted, context)).collect();
+    let mut summary = Summary { expected_false_alarms, ..Summary::default() };
     let mut names = Vec::with_capacity(evidence.len());
     for (evidence, judged) in evidence.iter().zip(&benchmarks) {
         let skipped_before = summary.skipped;
@@ -78,14 +83,24 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
         evidence.presence == Presence::Unchanged || evidence.sides.iter().any(|side| !side.runs.is_empty())
     };
     let exit = exit::exit(&summary, context, &names, !evidence.iter().any(known));
-    RunJudgement { benchmarks, summary, exit, warnings: Vec::new() }
+    let warnings = warnings::of_run(evidence, &benchmarks);
+    RunJudgement { benchmarks, summary, exit, warnings }
 }
 
-fn judge(evidence: &Evidence, context: &RunContext) -> Judged {
+/// The comparisons of a benchmark before any correction: each further side against the first.
+pub(super) fn draft<'a>(evidence: &'a Evidence, context: &RunContext) -> Drafted<'a> {
+    let compared = is_compared(evidence) && failure(evidence, context) != Some(BenchResult::Error);
+    let heads = if compared { 1..evidence.sides.len() } else { 0..0 };
+    let opponents = heads.filter_map(|head| Opponents::of(evidence, head, context.seed));
+    Drafted { evidence, heads: opponents.map(|opponents| opponents.compare()).collect() }
+}
+
+/// All of a benchmark, once its comparisons have their last word.
+fn conclude(Drafted { evidence, heads: drafts }: Drafted<'_>, context: &RunContext) -> Judged {
     let settings = &evidence.settings;
-    let failure = evidence.error.as_ref().map(|error| of_error(error.kind, context));
+    let failure = failure(evidence, context);
     let readable = failure != Some(BenchResult::Error);
-    let comparisons = if readable { compare(evidence, context) } else { Vec::new() };
+    let comparisons = with_throughput(evidence, drafts);
     let heads = heads(evidence);
     let budgets: Vec<BudgetOutcome> = if readable {
         let checked = heads
@@ -109,15 +124,15 @@ fn judge(evidence: &Evidence, context: &RunContext) -> Judged {
 }
 
 /// What a failure makes of the result.
-fn of_error(kind: ErrorKind, context: &RunContext) -> BenchResult {
-    match kind {
+fn failure(evidence: &Evidence, context: &RunContext) -> Option<BenchResult> {
+    Some(match evidence.error.as_ref()?.kind {
         ErrorKind::NotMeasured if context.allow_partial => BenchResult::Inconclusive,
         ErrorKind::Unsupported
         | ErrorKind::MeasuredNothing
         | ErrorKind::NotMeasured
         | ErrorKind::MetricFailed => BenchResult::MetricError,
         _ => BenchResult::Error,
-    }
+    })
 }
 
 /// Whether base and head are compared at all.
@@ -125,18 +140,16 @@ fn is_compared(evidence: &Evidence) -> bool {
     evidence.presence == Presence::Compared && evidence.settings.compare
 }
 
-/// All comparisons: each further side against the first.
-fn compare(evidence: &Evidence, context: &RunContext) -> Vec<Comparison> {
-    let Some((base, heads)) = evidence.sides.split_first().filter(|_| is_compared(evidence)) else {
-        return Vec::new();
-    };
+/// All comparisons in one list, each latency followed by the throughput that mirrors it.
+fn with_throughput(evidence: &Evidence, drafts: Vec<Vec<Draft>>) -> Vec<Comparison> {
     let mut all = Vec::new();
-    for head in heads {
-        let mut comparisons = Opponents { evidence, base, head, seed: context.seed }.compare();
+    for (drafts, head) in drafts.into_iter().zip(evidence.sides.iter().skip(1)) {
+        let mut comparisons: Vec<Comparison> = drafts.into_iter().map(|draft| draft.comparison).collect();
         let latency = comparisons.iter().position(|comparison| comparison.metric == Metric::Latency);
-        let derived = throughput::derive(evidence, base, head, latency.map(|index| &comparisons[index]));
-        if let Some(derived) = derived {
-            comparisons.insert(latency.map_or(0, |index| index + 1), derived);
+        let mirrored =
+            |index: usize| throughput::derive(evidence, &evidence.sides[0], head, &comparisons[index]);
+        if let Some((index, derived)) = latency.and_then(|index| Some((index, mirrored(index)?))) {
+            comparisons.insert(index + 1, derived);
         }
         all.append(&mut comparisons);
     }
@@ -144,7 +157,7 @@ fn compare(evidence: &Evidence, context: &RunContext) -> Vec<Comparison> {
 }
 
 /// The sides that budgets are checked on: all but base.
-fn heads(evidence: &Evidence) -> &[super::evidence::Side] {
+fn heads(evidence: &Evidence) -> &[Side] {
     match evidence.presence {
         Presence::Removed => &[],
         Presence::New => &evidence.sides,

@@ -1,10 +1,10 @@
 //! Which unit runs of two sides are compared, and in which pairs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::suite::metric::Metric;
 
-use super::evidence::{Side, Stage, UnitRun};
+use super::evidence::{Stage, UnitRun};
 
 /// The runs of one stage of two sides, in the order they were made.
 pub(super) struct Runs<'a> {
@@ -12,35 +12,35 @@ pub(super) struct Runs<'a> {
     pub(super) head: Vec<&'a UnitRun>,
     /// The k-th run of base in a round with the k-th of head. Empty in files without rounds.
     pub(super) pairs: Vec<(&'a UnitRun, &'a UnitRun)>,
+    /// Whether every run has a round.
+    pub(super) has_rounds: bool,
 }
 
 impl<'a> Runs<'a> {
     /// The runs that are compared: where there are rounds, only those of rounds that both sides took part in. Head
     /// may have been measured on alone, for a percentile budget, at another time than base.
-    pub(super) fn of(base: &'a Side, head: &'a Side, stage: Stage) -> Self {
-        let at_stage = |side: &'a Side| side.runs.iter().filter(|run| run.stage == stage).collect::<Vec<_>>();
+    pub(super) fn of(base: &'a [UnitRun], head: &'a [UnitRun], stage: Stage) -> Self {
+        let at_stage = |side: &'a [UnitRun]| side.iter().filter(|run| run.stage == stage).collect::<Vec<_>>();
         let (mut base, mut head) = (at_stage(base), at_stage(head));
         let has_rounds = base.iter().chain(&head).all(|run| run.round.is_some());
         let mut pairs = Vec::new();
         if has_rounds {
-            let by_round = |runs: &[&'a UnitRun]| {
-                let mut rounds: BTreeMap<Option<u32>, Vec<&'a UnitRun>> = BTreeMap::new();
-                runs.iter().for_each(|run| rounds.entry(run.round).or_default().push(run));
-                rounds
-            };
             let (base_rounds, head_rounds) = (by_round(&base), by_round(&head));
             if !base.is_empty() && !head.is_empty() {
                 base.retain(|run| head_rounds.contains_key(&run.round));
                 head.retain(|run| base_rounds.contains_key(&run.round));
             }
-            let mut seen = BTreeSet::new();
-            for round in base.iter().map(|run| run.round).filter(|&round| seen.insert(round)) {
-                if let (Some(base), Some(head)) = (base_rounds.get(&round), head_rounds.get(&round)) {
-                    pairs.extend(base.iter().copied().zip(head.iter().copied()));
+            // The place of each run of base in its round.
+            let mut places: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+            for &run in &base {
+                let place = places.entry(run.round).or_default();
+                if let Some(&partner) = head_rounds.get(&run.round).and_then(|runs| runs.get(*place)) {
+                    pairs.push((run, partner));
                 }
+                *place += 1;
             }
         }
-        Self { base, head, pairs }
+        Self { base, head, pairs, has_rounds }
     }
 
     /// The samples of one metric.
@@ -56,6 +56,12 @@ impl<'a> Runs<'a> {
     }
 }
 
+fn by_round<'a>(runs: &[&'a UnitRun]) -> BTreeMap<Option<u32>, Vec<&'a UnitRun>> {
+    let mut rounds: BTreeMap<Option<u32>, Vec<&'a UnitRun>> = BTreeMap::new();
+    runs.iter().for_each(|run| rounds.entry(run.round).or_default().push(run));
+    rounds
+}
+
 /// The values of one metric, in the order they were made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Samples {
@@ -69,6 +75,21 @@ impl Samples {
     /// Samples of base and head.
     pub(super) fn counts(&self) -> [usize; 2] {
         [self.base.len(), self.head.len()]
+    }
+
+    /// The smaller of the two counts.
+    pub(super) fn fewest(&self) -> usize {
+        self.base.len().min(self.head.len())
+    }
+
+    /// The first so many of each side, and so many pairs.
+    pub(super) fn first(&self, count: usize) -> Self {
+        let first = |side: &[f64]| side[..count.min(side.len())].to_vec();
+        Self {
+            base: first(&self.base),
+            head: first(&self.head),
+            pairs: self.pairs[..count.min(self.pairs.len())].to_vec(),
+        }
     }
 
     /// Whether every value can be calculated with.

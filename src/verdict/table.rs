@@ -65,8 +65,10 @@ pub(super) struct Observed {
     pub(super) dispersion: f64,
     /// Whether the ranges of the two sides do not touch.
     pub(super) separated: bool,
-    /// `None` where a resample of base can be 0 or below.
+    /// `None` where the judge cannot say anything, as when a resample of base can be 0 or below.
     pub(super) claims: Option<Claims>,
+    /// Why it cannot.
+    pub(super) without_claims: Reason,
 }
 
 /// The verdict with its reason.
@@ -85,7 +87,7 @@ pub(super) fn decide(limits: &Limits, seen: &Observed) -> (Verdict, Option<Reaso
         return inconclusive(Reason::Noisy);
     }
     let (Some(claims), Some(change)) = (seen.claims, seen.change_percent) else {
-        return inconclusive(Reason::ZeroBootstrapBase);
+        return inconclusive(seen.without_claims);
     };
     if 0.0 < limits.min_difference && seen.difference.abs() < limits.min_difference {
         return (Verdict::Pass, Some(Reason::BelowMinDifference));

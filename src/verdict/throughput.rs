@@ -27,12 +27,11 @@ pub(super) fn derive(
     evidence: &Evidence,
     base: &Side,
     head: &Side,
-    latency: Option<&Comparison>,
+    latency: &Comparison,
 ) -> Option<Comparison> {
     let runs = || base.runs.iter().chain(&head.runs);
     let settings = evidence.settings.metrics.get(&Metric::Throughput);
     let asked = settings.is_some_and(|settings| settings.asked_for);
-    let latency = latency?;
     if !asked && runs().all(|run| run.work.is_none()) {
         return None;
     }
