@@ -8,13 +8,16 @@ use super::benchmarks::{Benchmarks, Finder};
 use super::programs::Programs;
 use crate::error::Error;
 use crate::measure::{
-    self, Executor, LiveExecutor, MeasurePlan, Observer, Part, Progress, RunnerClient, StopRule,
+    self, Executor, LiveExecutor, MeasurePlan, Observer, Part, PlannedBenchmark, Progress, RunnerClient,
+    StopRule,
 };
 use crate::revision::Slot;
 use crate::suite::Suite;
-use crate::suite::settings::BenchmarkSettings;
+use crate::suite::settings::{BenchmarkSettings, SampleCount};
 use crate::ui::Ui;
-use crate::verdict::evidence::{Evidence, Side, Stage, StoppedBecause, UnitRun};
+use crate::verdict::evidence::{ErrorKind, Evidence, Stage, StoppedBecause, UnitRun};
+use crate::verdict::levels::CONFIRM_SAMPLES;
+use crate::verdict::{self, RunContext};
 
 /// How often progress is redrawn at the most.
 const REDRAW: Duration = Duration::from_millis(100);
@@ -67,44 +70,115 @@ fn run_rounds(
     executor: &mut dyn Executor,
 ) -> Result<Measured, Error> {
     let Benchmarks { mut evidence, planned, .. } = found;
-    let (places, benchmarks): (Vec<usize>, Vec<_>) = planned.into_iter().unzip();
+    let max_time = suite.run.max_time_ns.map(Duration::from_nanos);
     let ui = context.ui;
-    let plan = MeasurePlan {
-        seed: context.seed,
-        stage: Stage::Screen,
-        first_sequence: 0,
-        max_time: suite.run.max_time_ns.map(Duration::from_nanos),
-        benchmarks,
-    };
-    ui.status("Measuring", start_line(&plan, context.seed));
-    let settings: Vec<&BenchmarkSettings> = places.iter().map(|&place| &evidence[place].settings).collect();
-    let stop = Stop { settings };
-    let mut observer = Shown { ui, drawn: None };
-    let measured = measure::measure(&plan, executor, &stop, &mut observer, &context.environment.interrupted);
-    ui.clear_progress();
-    ui.status("Measured", end_line(&measured));
+    ui.status("Measuring", start_line(&planned, context.seed));
+    let mut phase = Phase { context, stage: Stage::Screen, first_sequence: 0, max_time, notes: Vec::new() };
+    let screened = phase.run(&mut evidence, &planned, executor);
 
-    let mut notes = Vec::new();
-    for (place, benchmark) in places.into_iter().zip(measured.benchmarks) {
-        let evidence = &mut evidence[place];
-        for (side, runs) in evidence.sides.iter_mut().zip(benchmark.sides) {
-            side.runs = runs;
-        }
-        evidence.stopped_because = benchmark.stopped_because;
-        evidence.error = benchmark.error;
-        if let (None, Some(first)) = (&evidence.error, benchmark.failures.first()) {
-            notes.push(format!(
-                "{}: {} failed and cost a round each: {}",
-                evidence.identity.label(),
-                counted(benchmark.failures.len(), "unit run"),
-                first.message
-            ));
-        }
+    let candidates = candidates(context, &evidence, &planned);
+    let mut interrupted = screened.interrupted;
+    if !candidates.is_empty() && !interrupted {
+        ui.status(
+            "Confirming",
+            format!(
+                "{} that may fail the run, {CONFIRM_SAMPLES} fresh samples a side",
+                counted(candidates.len(), "benchmark")
+            ),
+        );
+        phase.stage = Stage::Confirm;
+        phase.first_sequence = screened.next_sequence;
+        phase.max_time = max_time.map(|max_time| max_time.saturating_sub(screened.elapsed));
+        interrupted = phase.run(&mut evidence, &candidates, executor).interrupted;
     }
-    for note in &notes {
+    for note in &phase.notes {
         ui.warn(note);
     }
-    Ok(Measured { evidence, interrupted: measured.interrupted, notes })
+    Ok(Measured { evidence, interrupted, notes: phase.notes })
+}
+
+/// One phase of measuring.
+struct Phase<'a> {
+    context: &'a Context<'a>,
+    stage: Stage,
+    first_sequence: u64,
+    max_time: Option<Duration>,
+    /// Failed unit runs that cost a round but no benchmark, in words.
+    notes: Vec<String>,
+}
+
+impl Phase<'_> {
+    /// Measures what is planned and adds the runs to the evidence.
+    fn run(
+        &mut self,
+        evidence: &mut [Evidence],
+        planned: &[(usize, PlannedBenchmark)],
+        executor: &mut dyn Executor,
+    ) -> measure::Measured {
+        let plan = MeasurePlan {
+            seed: self.context.seed,
+            stage: self.stage,
+            first_sequence: self.first_sequence,
+            max_time: self.max_time,
+            benchmarks: planned.iter().map(|(_, benchmark)| benchmark.clone()).collect(),
+        };
+        let stop = Stop { settings: planned.iter().map(|(place, _)| &evidence[*place].settings).collect() };
+        let mut observer = Shown { ui: self.context.ui, drawn: None };
+        let interrupted = &self.context.environment.interrupted;
+        let mut measured = measure::measure(&plan, executor, &stop, &mut observer, interrupted);
+        self.context.ui.clear_progress();
+        let done = if self.stage == Stage::Screen { "Measured" } else { "Confirmed" };
+        self.context.ui.status(done, end_line(&measured));
+        for ((place, _), benchmark) in planned.iter().zip(&mut measured.benchmarks) {
+            let evidence = &mut evidence[*place];
+            for (side, runs) in evidence.sides.iter_mut().zip(&mut benchmark.sides) {
+                side.runs.append(runs);
+            }
+            match self.stage {
+                Stage::Screen => {
+                    evidence.stopped_because = benchmark.stopped_because;
+                    evidence.error = benchmark.error.take();
+                }
+                // Too few fresh samples leave a candidate unconfirmed; what was screened stays.
+                Stage::Confirm => {
+                    let error = benchmark.error.take();
+                    let failed = error.filter(|error| {
+                        !matches!(error.kind, ErrorKind::NotMeasured | ErrorKind::Interrupted)
+                    });
+                    evidence.error = failed;
+                }
+            }
+            if let (None, Some(first)) = (&evidence.error, benchmark.failures.first()) {
+                self.notes.push(format!(
+                    "{}: {} failed and cost a round each: {}",
+                    evidence.identity.label(),
+                    counted(benchmark.failures.len(), "unit run"),
+                    first.message
+                ));
+            }
+        }
+        measured
+    }
+}
+
+/// The plans of the benchmarks that may fail the run, for measuring them again.
+fn candidates(
+    context: &Context<'_>,
+    evidence: &[Evidence],
+    planned: &[(usize, PlannedBenchmark)],
+) -> Vec<(usize, PlannedBenchmark)> {
+    let judged = RunContext { seed: context.seed, ..RunContext::default() };
+    let candidates = verdict::confirmation_candidates(evidence, &judged);
+    planned
+        .iter()
+        .filter(|(place, _)| candidates.contains(place))
+        .map(|(place, benchmark)| {
+            let mut benchmark = benchmark.clone();
+            benchmark.sampling.samples = SampleCount::Fixed(CONFIRM_SAMPLES);
+            benchmark.head_alone_until = 0;
+            (*place, benchmark)
+        })
+        .collect()
 }
 
 fn refuse_nothing(found: &Benchmarks) -> Result<(), Error> {
@@ -120,10 +194,10 @@ fn refuse_nothing(found: &Benchmarks) -> Result<(), Error> {
     }
 }
 
-fn start_line(plan: &MeasurePlan, seed: u64) -> String {
-    let sides = plan.benchmarks.iter().map(|benchmark| benchmark.measured_sides().len()).max().unwrap_or(0);
+fn start_line(planned: &[(usize, PlannedBenchmark)], seed: u64) -> String {
+    let sides = planned.iter().map(|(_, benchmark)| benchmark.measured_sides().len()).max().unwrap_or(0);
     let revisions = if 1 < sides { "base and head interleaved" } else { "head alone" };
-    format!("{}, {revisions}, seed {seed}", counted(plan.benchmarks.len(), "benchmark"))
+    format!("{}, {revisions}, seed {seed}", counted(planned.len(), "benchmark"))
 }
 
 fn end_line(measured: &measure::Measured) -> String {
@@ -145,13 +219,7 @@ struct Stop<'a> {
 
 impl StopRule for Stop<'_> {
     fn stop(&self, benchmark: usize, runs: &[Vec<UnitRun>]) -> Option<StoppedBecause> {
-        let side = |runs: &Vec<UnitRun>| Side {
-            revision: String::new(),
-            executable_sha256: None,
-            runs: runs.clone(),
-        };
-        let sides: Vec<Side> = runs.iter().map(side).collect();
-        crate::verdict::stop::stop(self.settings[benchmark], &sides)
+        verdict::stop::stop(self.settings[benchmark], runs)
     }
 }
 

@@ -5,7 +5,7 @@ use super::settings::{
 };
 
 /// The preset that holds when nothing is said.
-pub const DEFAULT_PRESET: Preset = Preset::Fixed;
+pub const DEFAULT_PRESET: Preset = Preset::Default;
 
 /// Resamples of the mean, which has no closed form.
 pub const MEAN_RESAMPLES: u32 = 2000;

@@ -8,15 +8,13 @@ use crate::stats::pair_law::SmoothLaw;
 use crate::stats::quantile::median;
 use crate::stats::ratio_law::RatioLaw;
 use crate::suite::metric::Better;
+use crate::suite::presets::MEAN_RESAMPLES;
 use crate::suite::settings::{Interval, Resamples, Statistic};
 
 use super::look::{Question, thresholds};
 use super::pairing::Chosen;
 use super::samples::Samples;
 use super::table::{Claims, EPSILON_PERCENT};
-
-/// Resamples of a mean, which has no closed form.
-const MEAN_RESAMPLES: u32 = 2_000;
 
 /// The exact law has no comparison when base is 0 or below with more than this probability: 2 000 random resamples
 /// would meet one in half of the cases.

@@ -31,9 +31,6 @@ pub const CONFIRM_ERROR: f64 = 0.01;
 /// Largest p-value with which the fresh samples clear a candidate altogether.
 pub const CONFIRM_PASS_ERROR: f64 = 0.05;
 
-/// Unit runs a side of `statistic = "mean"` under `stop = "settled"`: no level makes looks at a mean sound.
-pub const MEAN_SAMPLES: u32 = 30;
-
 /// What one look of the settled rule needs.
 pub(super) fn settled(method: Method) -> Needed {
     match method {

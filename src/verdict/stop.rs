@@ -3,10 +3,10 @@
 use crate::stats::median_law::MedianLaw;
 use crate::stats::quantile::{median, sorted};
 use crate::suite::metric::Metric;
+use crate::suite::presets::MEAN_SAMPLES;
 use crate::suite::settings::{BenchmarkSettings, SampleCount, Stop};
 
 use super::evidence::{Side, Stage, StoppedBecause, UnitRun};
-use super::levels::MEAN_SAMPLES;
 use super::plan::{is_settled, looks};
 use super::replay::Replay;
 use super::samples::Runs;

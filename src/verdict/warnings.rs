@@ -1,12 +1,13 @@
 //! Warnings that advise: about settings that cannot decide, and about samples that were judged otherwise than asked.
 
 use crate::suite::metric::{Metric, Unit};
+use crate::suite::presets::MEAN_SAMPLES;
 use crate::suite::settings::{
     BenchmarkSettings, Correction, Method, Pairing, Preset, Resamples, SampleCount, Statistic, Stop,
 };
 
 use super::evidence::{Evidence, Presence, Stage};
-use super::levels::{LOOKS, MEAN_SAMPLES};
+use super::levels::LOOKS;
 use super::outcome::{Comparison, PairingUsed};
 use super::plan::{is_settled, looks};
 use super::run::Judged;

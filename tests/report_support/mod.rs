@@ -140,6 +140,7 @@ pub(crate) fn comparison(metric: Metric, verdict: Verdict, reason: Option<Reason
         stopped_because: Some(StoppedBecause::FixedSamples),
         derived_from: None,
         samples_needed: None,
+        details: Default::default(),
     }
 }
 
