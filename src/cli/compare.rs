@@ -21,6 +21,9 @@ pub(super) struct CompareArgs {
     /// Revision to judge: a revision, or `worktree` for the working tree with its uncommitted files
     #[arg(long, value_name = "REV", default_value = "worktree")]
     head: String,
+    /// One more revision to compare with the base (repeatable)
+    #[arg(long = "ref", value_name = "REV")]
+    further: Vec<String>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -61,11 +64,12 @@ impl RunArgs {
         &self.output
     }
 
-    fn request(&self, command: Command, base: Option<String>, head: HeadRequest) -> Result<Request, Error> {
+    pub(super) fn request(&self, command: Command, head: HeadRequest) -> Result<Request, Error> {
         Ok(Request {
             command,
-            base,
+            base: None,
             head,
+            further: Vec::new(),
             manifest_path: self.manifest.manifest_path.clone(),
             selection: self.packages.selection(&self.benchmarks),
             overrides: Overrides {
@@ -88,13 +92,17 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
         "worktree" => HeadRequest::WorkingTree,
         revision => HeadRequest::Revision(revision.to_owned()),
     };
-    let request = args.run.request(Command::Compare, args.base.clone(), head)?;
+    let request = Request {
+        base: args.base.clone(),
+        further: args.further.clone(),
+        ..args.run.request(Command::Compare, head)?
+    };
     measure(&args.run, &request, ui)
 }
 
 /// Head alone.
 pub(super) fn run(args: &RunArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let request = args.request(Command::Run, None, HeadRequest::WorkingTree)?;
+    let request = args.request(Command::Run, HeadRequest::WorkingTree)?;
     measure(args, &request, ui)
 }
 

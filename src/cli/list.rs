@@ -40,6 +40,7 @@ pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
         command: Command::Compare,
         base: None,
         head: HeadRequest::WorkingTree,
+        further: Vec::new(),
         manifest_path: args.manifest.manifest_path.clone(),
         selection: args.packages.selection(&args.benchmarks),
         overrides: super::options::overrides(Some(&args.measuring), &args.judge, Some(&args.build))?,

@@ -25,6 +25,8 @@ pub(super) struct Benchmarks {
     pub(super) planned: Vec<(usize, PlannedBenchmark)>,
     /// Benchmarks that exist and that filters left out.
     pub(super) left_out: usize,
+    /// What the reader should know of revisions beyond head.
+    pub(super) notes: Vec<String>,
 }
 
 /// Finds the harness of every program, lists its benchmarks, and plans the runs.
@@ -43,7 +45,7 @@ pub(super) struct Finder<'a, 'e> {
 struct Program<'a> {
     /// The number the executor knows the revision by.
     revision: usize,
-    name: &'static str,
+    name: &'a str,
     built: &'a BuiltTarget,
     harness: HarnessKind,
 }
@@ -51,7 +53,7 @@ struct Program<'a> {
 /// Why a program of one revision cannot be measured.
 type Trouble = Box<BenchmarkError>;
 
-impl Finder<'_, '_> {
+impl<'a> Finder<'a, '_> {
     /// Goes through all targets of the suite.
     ///
     /// # Errors
@@ -74,7 +76,7 @@ impl Finder<'_, '_> {
 
     fn find_in(&mut self, target: &TargetPlan, variant: &VariantPlan) -> Result<(), Error> {
         let programs = self.programs;
-        let head = program(programs.head(), programs.sides.len() - 1, &target.id, &variant.launch);
+        let head = program(programs.head(), programs.head, &target.id, &variant.launch);
         let base = programs.base().and_then(|side| program(side, 0, &target.id, &variant.launch));
         let (base, head) = match (base.transpose(), head.transpose()) {
             (Ok(base), Ok(head)) => (base, head),
@@ -133,14 +135,51 @@ impl Finder<'_, '_> {
             self.whole_target_fails(target, variant, trouble);
             return Ok(());
         }
+        let further = match base {
+            Some(_) => self.further(target, variant, head.harness)?,
+            None => Vec::new(),
+        };
         for id in &head_ids {
             let base = base.as_ref().filter(|_| base_ids.contains(id));
-            self.plan(target, variant, id, base, Some(&head))?;
+            let further = further.iter().filter(|(_, ids)| ids.contains(id)).map(|(program, _)| program);
+            self.plan(target, variant, id, base, Some(&head), &further.collect::<Vec<_>>())?;
         }
         for id in base_ids.iter().filter(|id| !head_ids.contains(id)) {
-            self.plan(target, variant, id, base.as_ref(), None)?;
+            self.plan(target, variant, id, base.as_ref(), None, &[])?;
         }
         Ok(())
+    }
+
+    /// The programs of the revisions beyond head with the ids they list. One that cannot be measured is left out, with a
+    /// note: base and head are still compared.
+    fn further(
+        &mut self,
+        target: &TargetPlan,
+        variant: &VariantPlan,
+        harness: HarnessKind,
+    ) -> Result<Vec<(Program<'a>, Vec<String>)>, Error> {
+        let programs = self.programs;
+        let mut further = Vec::new();
+        for place in programs.further() {
+            let side = &programs.sides[place];
+            let found = match program(side, place, &target.id, &variant.launch) {
+                None => Err(format!("{} is not in {}", target.id, side.name)),
+                Some(Err(trouble)) => Err(trouble.message),
+                Some(Ok(program)) if program.harness != harness => {
+                    Err(format!("{} of {} uses another harness, {}", target.id, side.name, program.harness))
+                }
+                Some(Ok(program)) => match self.ids(target, variant, &program) {
+                    Ok(ids) => Ok((program, ids)),
+                    Err(trouble) if trouble.kind == ErrorKind::Interrupted => return Err(Error::Interrupted),
+                    Err(trouble) => Err(trouble.message),
+                },
+            };
+            match found {
+                Ok(found) => further.push(found),
+                Err(note) => self.found.notes.push(format!("{note}; it is left out of this comparison")),
+            }
+        }
+        Ok(further)
     }
 
     /// The ids a program lists; a whole program is one benchmark, named as its target.
@@ -179,6 +218,7 @@ impl Finder<'_, '_> {
         id: &str,
         base: Option<&Program<'_>>,
         head: Option<&Program<'_>>,
+        further: &[&Program<'_>],
     ) -> Result<(), Error> {
         let harness = head.or(base).expect("one side has it").harness;
         let Some(resolved) = self.suite.benchmark(&target.id, &variant.variant, id, harness.as_str())? else {
@@ -198,7 +238,9 @@ impl Finder<'_, '_> {
         let mut evidence = evidence(&target.id, &variant.variant, id, harness.as_str(), presence, settings);
         // Of what is not compared, head alone is measured; a removed one has no head.
         let sides: Vec<&Program<'_>> = match (base, head) {
-            (Some(base), Some(head)) if evidence.settings.compare => vec![base, head],
+            (Some(base), Some(head)) if evidence.settings.compare => {
+                [base, head].into_iter().chain(further.iter().copied()).collect()
+            }
             (_, Some(head)) => vec![head],
             _ => Vec::new(),
         };
@@ -321,7 +363,7 @@ fn program<'a>(
     let detection =
         detect(launch.harness, built.uses_libtest.unwrap_or(false), &candidates, &built.artifact.markers);
     Some(match detection {
-        Detection::Kind(harness) => Ok(Program { revision, name: side.name, built, harness }),
+        Detection::Kind(harness) => Ok(Program { revision, name: &side.name, built, harness }),
         Detection::Unsupported { message, .. } => Err(Box::new(BenchmarkError {
             kind: ErrorKind::Unsupported,
             message: format!("{target} in {}: {message}", side.name),

@@ -14,6 +14,8 @@ use crate::ui::{self, Ui};
 pub(super) struct Chosen {
     pub(super) base: Option<Side>,
     pub(super) head: Side,
+    /// More revisions to compare with the first.
+    pub(super) further: Vec<Side>,
     /// Why there is no base although one was wanted.
     pub(super) everything_is_new: Option<String>,
     /// Whether both sides hold the same files.
@@ -23,7 +25,7 @@ pub(super) struct Chosen {
 /// One chosen revision.
 #[derive(Debug)]
 pub(super) struct Side {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) spec: String,
     pub(super) commit: Commit,
     pub(super) content: Content,
@@ -34,7 +36,7 @@ pub(super) struct Side {
 impl Side {
     pub(super) fn report(&self) -> Revision {
         Revision {
-            name: self.name.to_owned(),
+            name: self.name.clone(),
             spec: self.spec.clone(),
             commit: Some(self.commit.id.as_str().to_owned()),
             subject: Some(self.commit.subject.clone()),
@@ -50,41 +52,49 @@ impl Side {
     }
 }
 
-/// Chooses the revisions: flags, then the suite, then the repository.
-pub(super) fn choose(context: &Context<'_>, suite: &Suite) -> Result<Chosen, Error> {
+/// The head that was asked for.
+pub(super) fn head(context: &Context<'_>) -> Result<Side, Error> {
     let repository = &context.repository;
-    let (head, choice) = match &context.request.head {
+    let name = "head".to_owned();
+    match &context.request.head {
         HeadRequest::WorkingTree if repository.has_work_tree() => {
             let commit = repository.head()?;
-            let content =
-                Content::WorkingTree { head: commit.clone(), include: suite.run.snapshot_include.clone() };
+            // What else to include is in the suite, which is not read yet.
+            let content = Content::WorkingTree { head: commit.clone(), include: Vec::new() };
             let dirty = repository.is_dirty()?;
-            let spec = "worktree".to_owned();
-            (Side { name: "head", spec, commit, content, dirty, because: None }, HeadChoice::WorkingTree)
+            Ok(Side { name, spec: "worktree".to_owned(), commit, content, dirty, because: None })
         }
-        HeadRequest::WorkingTree => {
-            return Err(Error::Usage(
-                "the repository is bare, so there is no working tree to measure; name a revision with --head"
-                    .to_owned(),
-            ));
-        }
+        HeadRequest::WorkingTree => Err(Error::Usage(
+            "the repository is bare, so there is no working tree to measure; name a revision with --head"
+                .to_owned(),
+        )),
         HeadRequest::Revision(spec) => {
             let commit = repository.resolve(spec)?;
             let content = Content::Commit(commit.clone());
-            let side = Side {
-                name: "head",
-                spec: spec.clone(),
-                commit: commit.clone(),
-                content,
-                dirty: false,
-                because: None,
-            };
-            (side, HeadChoice::Commit(commit))
+            Ok(Side { name, spec: spec.clone(), commit, content, dirty: false, because: None })
         }
+    }
+}
+
+/// Chooses the other revisions: flags, then the suite, then the repository.
+pub(super) fn choose(context: &Context<'_>, suite: &Suite, mut head: Side) -> Result<Chosen, Error> {
+    let repository = &context.repository;
+    let choice = match &mut head.content {
+        Content::WorkingTree { include, .. } => {
+            include.clone_from(&suite.run.snapshot_include);
+            HeadChoice::WorkingTree
+        }
+        Content::Commit(commit) => HeadChoice::Commit(commit.clone()),
     };
-    let mut chosen = Chosen { base: None, head, everything_is_new: None, same: false };
+    let mut chosen = Chosen { base: None, head, further: Vec::new(), everything_is_new: None, same: false };
     if context.request.command == Command::Run {
         return Ok(chosen);
+    }
+    for (number, spec) in context.request.further.iter().enumerate() {
+        let commit = repository.resolve(spec)?;
+        let content = Content::Commit(commit.clone());
+        let name = format!("ref{}", number + 1);
+        chosen.further.push(Side { name, spec: spec.clone(), commit, content, dirty: false, because: None });
     }
     let wanted = context.request.base.clone().or_else(|| suite.run.base.clone());
     let (spec, commit, because) = match wanted {
@@ -99,13 +109,20 @@ pub(super) fn choose(context: &Context<'_>, suite: &Suite) -> Result<Chosen, Err
     };
     chosen.same = repository.is_same(&commit, &choice)?;
     let content = Content::Commit(commit.clone());
-    chosen.base = Some(Side { name: "base", spec, commit, content, dirty: false, because });
+    chosen.base = Some(Side { name: "base".to_owned(), spec, commit, content, dirty: false, because });
     Ok(chosen)
+}
+
+impl Chosen {
+    /// All revisions, base first.
+    pub(super) fn sides(&self) -> impl Iterator<Item = &Side> {
+        self.base.iter().chain([&self.head]).chain(&self.further)
+    }
 }
 
 /// Says what was chosen, and why.
 pub(super) fn announce(chosen: &Chosen, ui: &Ui) {
-    for side in chosen.base.iter().chain([&chosen.head]) {
+    for side in chosen.sides() {
         let mut line = format!("{} {} {}", side.spec, side.commit.id.short(), quoted(&side.commit.subject));
         if side.dirty {
             line.push_str(" with uncommitted changes");
@@ -113,7 +130,11 @@ pub(super) fn announce(chosen: &Chosen, ui: &Ui) {
         if let Some(because) = &side.because {
             let _ = write!(line, ": {because}");
         }
-        let verb = if side.name == "base" { "Base" } else { "Head" };
+        let verb = match side.name.as_str() {
+            "base" => "Base",
+            "head" => "Head",
+            _ => "Ref",
+        };
         ui.status(verb, line);
     }
     if let Some(because) = &chosen.everything_is_new {
@@ -134,7 +155,7 @@ fn quoted(subject: &str) -> String {
 /// What `--dry-run` prints on stdout.
 pub(super) fn show_plan(chosen: &Chosen, suite: &Suite, context: &Context<'_>) -> Result<(), Error> {
     let mut text = String::new();
-    for side in chosen.base.iter().chain([&chosen.head]) {
+    for side in chosen.sides() {
         let _ = writeln!(text, "build {} from {}, profile {}:", side.label(), side.spec, suite.run.profile);
         for target in suite.targets() {
             let _ = writeln!(text, "  {}", target.id);

@@ -26,7 +26,7 @@ pub(super) fn header(
         seed: context.seed,
         started_at: Some(now()),
         finished_at: None,
-        revisions: chosen.base.iter().chain([&chosen.head]).map(super::choice::Side::report).collect(),
+        revisions: chosen.sides().map(super::choice::Side::report).collect(),
         machine: Some(machine::read()),
         toolchain: Some(Toolchain {
             rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),

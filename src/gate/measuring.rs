@@ -41,12 +41,12 @@ pub(super) fn measure(
     let scratch = Scratch::make(slot)?;
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, &scratch.0);
-    let switch = |revision: usize| slot.point_at(programs.sides[revision].name);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
     let work_directory = scratch.0.join("work");
     fs_err::create_dir(&work_directory)
         .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
-    let (head_tree, live_tree) = (slot.tree(programs.head().name), slot.live_tree());
+    let (head_tree, live_tree) = (slot.tree(&programs.head().name), slot.live_tree());
     let finder = Finder {
         context,
         suite,
@@ -69,11 +69,11 @@ fn run_rounds(
     found: Benchmarks,
     executor: &mut dyn Executor,
 ) -> Result<Measured, Error> {
-    let Benchmarks { mut evidence, planned, .. } = found;
+    let Benchmarks { mut evidence, planned, notes, .. } = found;
     let max_time = suite.run.max_time_ns.map(Duration::from_nanos);
     let ui = context.ui;
     ui.status("Measuring", start_line(&planned, context.seed));
-    let mut phase = Phase { context, stage: Stage::Screen, first_sequence: 0, max_time, notes: Vec::new() };
+    let mut phase = Phase { context, stage: Stage::Screen, first_sequence: 0, max_time, notes };
     let screened = phase.run(&mut evidence, &planned, executor);
 
     let candidates = candidates(context, &evidence, &planned);
@@ -196,7 +196,11 @@ fn refuse_nothing(found: &Benchmarks) -> Result<(), Error> {
 
 fn start_line(planned: &[(usize, PlannedBenchmark)], seed: u64) -> String {
     let sides = planned.iter().map(|(_, benchmark)| benchmark.measured_sides().len()).max().unwrap_or(0);
-    let revisions = if 1 < sides { "base and head interleaved" } else { "head alone" };
+    let revisions = match sides {
+        0 | 1 => "head alone".to_owned(),
+        2 => "base and head interleaved".to_owned(),
+        more => format!("{more} revisions interleaved"),
+    };
     format!("{}, {revisions}, seed {seed}", counted(planned.len(), "benchmark"))
 }
 

@@ -14,7 +14,7 @@ use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
 use crate::error::Error;
 use crate::machine;
 use crate::report::model::Report;
-use crate::revision::{Repository, SlotRoot};
+use crate::revision::{Checkout, Repository, Slot, SlotRoot};
 use crate::suite::{Overrides, Selection, Suite};
 use crate::ui::Ui;
 use environment::Environment;
@@ -28,6 +28,8 @@ pub struct Request {
     pub base: Option<String>,
     /// The revision to judge.
     pub head: HeadRequest,
+    /// More revisions to compare with the base.
+    pub further: Vec<String>,
     /// `--manifest-path`; `None`: found from the working directory.
     pub manifest_path: Option<PathBuf>,
     /// Which packages, targets and benchmarks.
@@ -117,49 +119,95 @@ struct Context<'a> {
 /// workspace that does not build at all, or an interrupt before anything was measured.
 pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outcome, Error> {
     let repository = Repository::discover(&starting_directory(request, environment))?;
-    let mut cargo = cargo_settings(request, environment, ui)?;
-    let workspace = user_workspace(request, environment, &cargo)?;
-    let suite = load_suite(request, environment, &workspace)?;
+    let manifest = find_manifest(request, environment)?;
+    let cargo = cargo_settings(request, environment, ui)?;
+    let user_workspace = user_workspace(environment, &cargo, &manifest)?;
+    let relative = |path: &Path| {
+        repository.relative(path).ok_or_else(|| {
+            Error::Usage(format!(
+                "{} lies outside the repository {}; run inside the repository that holds it",
+                path.display(),
+                repository.root().display()
+            ))
+        })
+    };
+    let package = relative(&manifest)?;
+    let context = Context {
+        request,
+        environment,
+        ui,
+        manifest: relative(&user_workspace.metadata.workspace_root.as_std_path().join("Cargo.toml"))?,
+        seed: request.seed.unwrap_or_else(drawn_seed),
+        repository,
+    };
+    let head = choice::head(&context)?;
+    match &request.head {
+        // The suite is checked before anything is checked out.
+        HeadRequest::WorkingTree => {
+            let suite = load_suite(request, &user_workspace, &context.repository.root().join(package))?;
+            run_suite(&context, cargo, &suite, head, None)
+        }
+        // Head's suite drives all revisions, so head is checked out to read it.
+        HeadRequest::Revision(_) => {
+            let slot = acquire_slot(&context)?;
+            let checkout = programs::check_out(&context, &slot, &head)?;
+            slot.point_at(&head.name).map_err(|error| programs::failed_to_point(&error))?;
+            let tree = slot.live_tree();
+            let workspace = user_workspace_at(&cargo, &tree.join(&context.manifest), &tree)?;
+            let suite = load_suite(request, &workspace, &tree.join(package))?;
+            run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
+        }
+    }
+}
+
+/// The steps once the suite is known.
+fn run_suite(
+    context: &Context<'_>,
+    mut cargo: CargoSettings,
+    suite: &Suite,
+    head: choice::Side,
+    ready: Option<(Slot, Checkout)>,
+) -> Result<Outcome, Error> {
+    let (request, ui) = (context.request, context.ui);
     cargo.profile.clone_from(&suite.run.profile);
     cargo.features.clone_from(&suite.run.features);
     cargo.all_features = suite.run.all_features;
     cargo.no_default_features = suite.run.no_default_features;
     cargo.target.clone_from(&suite.run.target);
-    let root = workspace.metadata.workspace_root.as_std_path();
-    let manifest = repository.relative(&root.join("Cargo.toml")).ok_or_else(|| {
-        Error::Usage(format!(
-            "the workspace {} lies outside the repository {}; run inside the repository that holds it",
-            root.display(),
-            repository.root().display()
-        ))
-    })?;
-    let seed = request.seed.unwrap_or_else(drawn_seed);
-    let context = Context { request, environment, ui, repository, manifest, seed };
-
-    let chosen = choice::choose(&context, &suite)?;
+    let chosen = choice::choose(context, suite, head)?;
     choice::announce(&chosen, ui);
     if request.dry_run {
         for note in &suite.notes {
             ui.note(note);
         }
-        choice::show_plan(&chosen, &suite, &context)?;
+        choice::show_plan(&chosen, suite, context)?;
         return Ok(Outcome::Planned);
     }
+    let mut header = conclude::header(context, &chosen, suite, &cargo)?;
+    let (slot, checkout) = match ready {
+        Some(ready) => ready,
+        None => {
+            let slot = acquire_slot(context)?;
+            let checkout = programs::check_out(context, &slot, &chosen.head)?;
+            (slot, checkout)
+        }
+    };
+    let programs = programs::Builder::new(context, suite, &cargo, &slot).build(checkout, &chosen)?;
+    header.warnings.extend(programs.warnings.iter().cloned());
+    header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
+    let measured = measuring::measure(context, suite, &slot, &programs);
+    let cleaned = programs.finish(request.keep, ui);
+    let report = conclude::report(context, suite, header, measured?, cleaned);
+    Ok(Outcome::Finished(Box::new(report)))
+}
 
-    let cache = request.cache.as_ref().unwrap_or(&environment.cache);
-    refuse_cache_inside(cache, &context)?;
+/// A slot of the cache, freed of what killed runs left.
+fn acquire_slot(context: &Context<'_>) -> Result<Slot, Error> {
+    let cache = context.request.cache.as_ref().unwrap_or(&context.environment.cache);
+    refuse_cache_inside(cache, context)?;
     let slots = SlotRoot::new(cache, &context.repository)?;
     slots.sweep()?;
-    let slot = slots.acquire()?;
-    let mut header = conclude::header(&context, &chosen, &suite, &cargo)?;
-    let programs = programs::build(&context, &suite, &cargo, &slot, &chosen)?;
-    header.warnings.extend(programs.warnings.iter().cloned());
-
-    header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
-    let measured = measuring::measure(&context, &suite, &slot, &programs);
-    let cleaned = programs.finish(request.keep, ui);
-    let report = conclude::report(&context, &suite, header, measured?, cleaned);
-    Ok(Outcome::Finished(Box::new(report)))
+    Ok(slots.acquire()?)
 }
 
 /// Where the search for the repository and the manifest begins.
@@ -176,8 +224,8 @@ fn starting_directory(request: &Request, environment: &Environment) -> PathBuf {
 /// When there is no workspace, its tables have mistakes, or nothing is selected.
 pub fn suite(request: &Request, environment: &Environment, ui: &Ui) -> Result<Suite, Error> {
     let cargo = cargo_settings(request, environment, ui)?;
-    let workspace = user_workspace(request, environment, &cargo)?;
-    load_suite(request, environment, &workspace)
+    let manifest = find_manifest(request, environment)?;
+    load_suite(request, &user_workspace(environment, &cargo, &manifest)?, &manifest)
 }
 
 /// How cargo is called, before the suite's own choices are known.
@@ -196,28 +244,31 @@ fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Resu
 
 /// The workspace as it stands in the user's tree: its suite is read before anything is checked out.
 fn user_workspace(
-    request: &Request,
     environment: &Environment,
     cargo: &CargoSettings,
+    manifest: &Path,
 ) -> Result<Workspace, Error> {
-    let manifest = find_manifest(request, environment)?;
-    build::cargo_metadata(cargo, &manifest, &environment.cwd).map_err(|error| match error {
+    user_workspace_at(cargo, manifest, &environment.cwd)
+}
+
+fn user_workspace_at(cargo: &CargoSettings, manifest: &Path, cwd: &Path) -> Result<Workspace, Error> {
+    build::cargo_metadata(cargo, manifest, cwd).map_err(|error| match error {
         // Cargo could not make sense of the user's manifests: nothing ran.
         BuildError::Refused { .. } => Error::Configuration(error.to_string()),
         error => error.into(),
     })
 }
 
-/// The suite of the user's tree, with the selection and the flags of the request.
-fn load_suite(request: &Request, environment: &Environment, workspace: &Workspace) -> Result<Suite, Error> {
-    let manifest = find_manifest(request, environment)?;
+/// The suite of a workspace, with the selection and the flags of the request. `manifest` is that of the directory the
+/// user stands in.
+fn load_suite(request: &Request, workspace: &Workspace, manifest: &Path) -> Result<Suite, Error> {
     let mut selection = request.selection.clone();
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     selection.current_package = workspace
         .metadata
         .packages
         .iter()
-        .find(|package| canonical(package.manifest_path.as_std_path()) == canonical(&manifest))
+        .find(|package| canonical(package.manifest_path.as_std_path()) == canonical(manifest))
         .map(|package| package.name.to_string());
     Ok(Suite::load(&workspace.metadata, &selection, &request.overrides)?)
 }

@@ -7,7 +7,7 @@ use super::Context;
 use super::choice::{Chosen, Side};
 use crate::build::{self, BuildPlace, Built, CargoSettings, Diagnostics, TreeFile, Workspace};
 use crate::error::Error;
-use crate::revision::{Checkout, Slot};
+use crate::revision::{CheckedOutFile, Checkout, Slot};
 use crate::suite::identity::{TargetId, TargetKind};
 use crate::suite::{Selection, Suite};
 use crate::ui::Ui;
@@ -15,8 +15,10 @@ use crate::ui::Ui;
 /// The built programs of a run. Dropping it removes the worktrees.
 #[derive(Debug)]
 pub(super) struct Programs {
-    /// Base first, where there is one; head last.
+    /// In the order of the report: base where there is one, head, further revisions.
     pub(super) sides: Vec<BuiltSide>,
+    /// The place of head among them.
+    pub(super) head: usize,
     /// Bench targets that only base has.
     pub(super) removed: Vec<TargetId>,
     /// What advises the reader.
@@ -26,18 +28,24 @@ pub(super) struct Programs {
 /// One revision's programs.
 #[derive(Debug)]
 pub(super) struct BuiltSide {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) built: Built,
     checkout: Checkout,
 }
 
 impl Programs {
     pub(super) fn head(&self) -> &BuiltSide {
-        self.sides.last().expect("head is always built")
+        &self.sides[self.head]
     }
 
+    /// Base, where there is one: it is always the first.
     pub(super) fn base(&self) -> Option<&BuiltSide> {
-        (1 < self.sides.len()).then(|| &self.sides[0])
+        (0 < self.head).then(|| &self.sides[0])
+    }
+
+    /// The places of the revisions beyond head.
+    pub(super) fn further(&self) -> std::ops::Range<usize> {
+        self.head + 1..self.sides.len()
     }
 
     /// Removes the worktrees, or says where they are. What goes wrong is told as text.
@@ -57,126 +65,135 @@ impl Programs {
     }
 }
 
-/// Checks out and builds head, then base; then makes both worktrees look alike to git.
-pub(super) fn build(
-    context: &Context<'_>,
-    suite: &Suite,
-    cargo: &CargoSettings,
-    slot: &Slot,
-    chosen: &Chosen,
-) -> Result<Programs, Error> {
-    let targets: Vec<TargetId> = suite.targets().iter().map(|plan| plan.id.clone()).collect();
-    let mut programs = Programs { sides: Vec::new(), removed: Vec::new(), warnings: Vec::new() };
-    // A lock file that git ignores is part of the user's tree all the same: both sides get its versions.
-    let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");
-    let head = check_out(context, slot, &chosen.head)?;
-    let head_place = place(slot, &chosen.head);
-    slot.point_at(chosen.head.name).map_err(|error| failed_to_point(&error))?;
-    build::prepare_lock(
-        cargo,
-        &head_place,
-        &context.manifest,
-        Some(user_lock.as_path()).filter(|lock| lock.is_file()),
-    )?;
-    let built_head = compile(context, cargo, &head_place, &head, &targets)?;
-    if !built_head.missing.is_empty() {
-        // Only with `--head REV`: the suite was read in the user's tree.
-        let names: Vec<String> = built_head.missing.iter().map(ToString::to_string).collect();
-        programs.warnings.push(format!(
-            "{} does not have {}; left out",
-            chosen.head.label(),
-            names.join(", ")
-        ));
-    }
-    let mut sides = vec![BuiltSide { name: chosen.head.name, built: built_head, checkout: head }];
+/// What building needs beside the run's context.
+pub(super) struct Builder<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) suite: &'a Suite,
+    pub(super) cargo: &'a CargoSettings,
+    pub(super) slot: &'a Slot,
+    pub(super) targets: Vec<TargetId>,
+    pub(super) warnings: Vec<String>,
+}
 
-    if let Some(base) = &chosen.base {
-        let checkout = check_out(context, slot, base)?;
-        let base_place = place(slot, base);
-        slot.point_at(base.name).map_err(|error| failed_to_point(&error))?;
-        if base_place.live_tree.join(&context.manifest).is_file() {
-            let workspaces = Workspaces::read(cargo, slot, &context.manifest, chosen)?;
-            programs.removed = workspaces.removed(suite, &context.request.selection);
-            slot.point_at(base.name).map_err(|error| failed_to_point(&error))?;
-            if build::seed_target(&head_place.target, &base_place.target, &workspaces.members())? {
-                context.ui.detail("Seeded", "the base's target directory with the dependencies of head");
-            }
-            let head_lock = head_place.tree.join(&context.manifest).with_file_name("Cargo.lock");
-            build::prepare_lock(
-                cargo,
-                &base_place,
-                &context.manifest,
-                Some(head_lock.as_path()).filter(|lock| lock.is_file()),
-            )?;
-            let built = compile(context, cargo, &base_place, &checkout, &targets)?;
-            sides.insert(0, BuiltSide { name: base.name, built, checkout });
-        } else {
-            let warning = format!(
-                "{} has no {}: everything is new in head, and only budgets are checked",
-                base.label(),
-                context.manifest.display()
-            );
-            context.ui.warn(&warning);
-            programs.warnings.push(warning);
-            let built = Built { missing: targets, ..Built::default() };
-            sides.insert(0, BuiltSide { name: base.name, built, checkout });
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        suite: &'a Suite,
+        cargo: &'a CargoSettings,
+        slot: &'a Slot,
+    ) -> Self {
+        let targets = suite.targets().iter().map(|plan| plan.id.clone()).collect();
+        Self { context, suite, cargo, slot, targets, warnings: Vec::new() }
+    }
+
+    /// Builds head from its checkout, then checks out and builds base and what is further asked for; then makes all
+    /// worktrees look alike to git.
+    pub(super) fn build(mut self, head_checkout: Checkout, chosen: &Chosen) -> Result<Programs, Error> {
+        let context = self.context;
+        let place = self.point(&chosen.head)?;
+        // A lock file that git ignores is part of the user's tree all the same: all sides get its versions.
+        let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");
+        self.prepare_lock(&place, &user_lock)?;
+        let built = self.compile(&place, &head_checkout)?;
+        let head_lock = place.tree.join(&context.manifest).with_file_name("Cargo.lock");
+        let head = BuiltSide { name: chosen.head.name.clone(), built, checkout: head_checkout };
+
+        let mut sides = Vec::new();
+        let mut removed = Vec::new();
+        if let Some(base) = &chosen.base {
+            let (side, workspaces) = self.build_other(base, chosen, &place, &head_lock)?;
+            removed = workspaces
+                .map(|workspaces| workspaces.removed(self.suite, &context.request.selection))
+                .unwrap_or_default();
+            sides.push(side);
         }
-    }
-    // A command that asks git about its repository must cost the same on both sides.
-    for side in &sides {
-        side.checkout.refresh_index()?;
-    }
-    for side in &sides {
-        for note in &side.checkout.notes {
-            context.ui.note(note);
-            programs.warnings.push(note.clone());
+        let head_place = sides.len();
+        sides.push(head);
+        for further in &chosen.further {
+            sides.push(self.build_other(further, chosen, &place, &head_lock)?.0);
         }
+        // A command that asks git about its repository must cost the same on all sides.
+        for side in &sides {
+            side.checkout.refresh_index()?;
+            self.warnings.extend(side.checkout.notes.iter().cloned());
+        }
+        Ok(Programs { sides, head: head_place, removed, warnings: self.warnings })
     }
-    programs.sides = sides;
-    Ok(programs)
+
+    /// Checks out and builds another revision than head, from head's dependencies and lock.
+    fn build_other(
+        &mut self,
+        side: &Side,
+        chosen: &Chosen,
+        head: &BuildPlace,
+        head_lock: &Path,
+    ) -> Result<(BuiltSide, Option<Workspaces>), Error> {
+        let context = self.context;
+        let checkout = check_out(context, self.slot, side)?;
+        let place = self.point(side)?;
+        let name = side.name.clone();
+        if !place.live_tree.join(&context.manifest).is_file() {
+            let manifest = context.manifest.display();
+            self.warnings.push(format!("{} has no {manifest}: everything is new against it", side.label()));
+            let built = Built { missing: self.targets.clone(), ..Built::default() };
+            return Ok((BuiltSide { name, built, checkout }, None));
+        }
+        let workspaces =
+            Workspaces::read(self.cargo, self.slot, &context.manifest, [&side.name, &chosen.head.name])?;
+        let place = self.point(side).map(|_| place)?;
+        if build::seed_target(&head.target, &place.target, &workspaces.members())? {
+            context
+                .ui
+                .detail("Seeded", format!("the target directory of {} with head's dependencies", side.name));
+        }
+        self.prepare_lock(&place, head_lock)?;
+        let built = self.compile(&place, &checkout)?;
+        Ok((BuiltSide { name, built, checkout }, Some(workspaces)))
+    }
+
+    /// Flips the fixed path to a revision.
+    fn point(&self, side: &Side) -> Result<BuildPlace, Error> {
+        self.slot.point_at(&side.name).map_err(|error| failed_to_point(&error))?;
+        Ok(BuildPlace {
+            revision: side.label(),
+            live_tree: self.slot.live_tree(),
+            live_target: self.slot.live_target(),
+            tree: self.slot.tree(&side.name),
+            target: self.slot.target(&side.name),
+        })
+    }
+
+    fn prepare_lock(&self, place: &BuildPlace, fallback: &Path) -> Result<(), Error> {
+        let fallback = Some(fallback).filter(|lock| lock.is_file());
+        build::prepare_lock(self.cargo, place, &self.context.manifest, fallback)?;
+        Ok(())
+    }
+
+    fn compile(&self, place: &BuildPlace, checkout: &Checkout) -> Result<Built, Error> {
+        let ui = self.context.ui;
+        ui.status("Building", &place.revision);
+        let file = |file: &CheckedOutFile| TreeFile { path: file.path.clone(), blob: file.blob.clone() };
+        let files: Vec<TreeFile> = checkout.files.iter().map(file).collect();
+        build::restore_times(&place.tree, &files, &place.target)?;
+        let built = build::build_targets(
+            self.cargo,
+            place,
+            &self.context.manifest,
+            &self.targets,
+            &Diagnostics::Inherit,
+            &self.context.environment.interrupted,
+        )?;
+        for line in &built.text {
+            ui.detail("Cargo", crate::report::text::visible(line));
+        }
+        Ok(built)
+    }
 }
 
-fn check_out(context: &Context<'_>, slot: &Slot, side: &Side) -> Result<Checkout, Error> {
-    context.ui.detail("Checking out", format!("{} into {}", side.label(), slot.tree(side.name).display()));
-    Ok(slot.checkout(side.name, side.content.clone(), &context.environment.interrupted)?)
-}
-
-fn place(slot: &Slot, side: &Side) -> BuildPlace {
-    BuildPlace {
-        revision: side.label(),
-        live_tree: slot.live_tree(),
-        live_target: slot.live_target(),
-        tree: slot.tree(side.name),
-        target: slot.target(side.name),
-    }
-}
-
-fn compile(
-    context: &Context<'_>,
-    cargo: &CargoSettings,
-    place: &BuildPlace,
-    checkout: &Checkout,
-    targets: &[TargetId],
-) -> Result<Built, Error> {
-    context.ui.status("Building", &place.revision);
-    let files: Vec<TreeFile> = checkout
-        .files
-        .iter()
-        .map(|file| TreeFile { path: file.path.clone(), blob: file.blob.clone() })
-        .collect();
-    build::restore_times(&place.tree, &files, &place.target)?;
-    let built = build::build_targets(
-        cargo,
-        place,
-        &context.manifest,
-        targets,
-        &Diagnostics::Inherit,
-        &context.environment.interrupted,
-    )?;
-    for line in &built.text {
-        context.ui.detail("Cargo", crate::report::text::visible(line));
-    }
-    Ok(built)
+/// Checks a revision out into its place in the slot.
+pub(super) fn check_out(context: &Context<'_>, slot: &Slot, side: &Side) -> Result<Checkout, Error> {
+    context.ui.detail("Checking out", format!("{} into {}", side.label(), slot.tree(&side.name).display()));
+    Ok(slot.checkout(&side.name, side.content.clone(), &context.environment.interrupted)?)
 }
 
 /// What cargo says of both revisions' workspaces.
@@ -186,14 +203,13 @@ struct Workspaces {
 }
 
 impl Workspaces {
-    fn read(cargo: &CargoSettings, slot: &Slot, manifest: &Path, chosen: &Chosen) -> Result<Self, Error> {
+    fn read(cargo: &CargoSettings, slot: &Slot, manifest: &Path, names: [&str; 2]) -> Result<Self, Error> {
         let of = |name: &str| -> Result<Workspace, Error> {
             slot.point_at(name).map_err(|error| failed_to_point(&error))?;
             let tree = slot.live_tree();
             Ok(build::cargo_metadata(cargo, &tree.join(manifest), &tree)?)
         };
-        let base = chosen.base.as_ref().expect("read only where there is a base").name;
-        Ok(Self { base: of(base)?, head: of(chosen.head.name)? })
+        Ok(Self { base: of(names[0])?, head: of(names[1])? })
     }
 
     /// The members of both: what a seeded target directory must not bring along.

@@ -99,6 +99,7 @@ fn judge_over(judge: &JudgeSettings, written: &JudgeLayer) -> JudgeSettings {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the limits are copied, never computed")]
 mod tests {
     use super::super::settings::{Preset, Stop};
     use super::*;
