@@ -1,21 +1,32 @@
 //! The exact law of head* / base* for two medians that are resampled independently.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use super::law::ChangeLaw;
 use super::median_law::MedianLaw;
+use super::normal;
 
-/// So few candidate ratios are sorted to find a quantile; more are narrowed down first.
-const FEW: usize = 256;
+/// So few candidate ratios are gone through to find a quantile; more are narrowed down first.
+const FEW: usize = 1_024;
+
+/// So many candidates that cannot be told apart by halving are not gone through: they are one ratio but for rounding.
+const TOO_MANY: usize = 1_000_000;
 
 /// Room for the rounding of a sum of probabilities when a quantile is looked up.
 const SUM_SLACK: f64 = 1e-13;
 
+/// Points of head that are compared at once; as many infinite ones end the list.
+const STRIDE: usize = 4;
+
 /// The law of the ratio of two independent discrete laws. Never holds a base value of 0 or below.
 #[derive(Debug, Clone)]
 pub struct RatioLaw {
-    /// Ascending and positive.
-    base: Vec<(f64, f64)>,
-    /// Ascending.
-    head: Vec<(f64, f64)>,
+    /// Ascending and positive, with their probabilities.
+    base: Vec<f64>,
+    base_weight: Vec<f64>,
+    /// Ascending, then [`STRIDE`] times infinity.
+    head: Vec<f64>,
+    head_weight: Vec<f64>,
     /// `head_sum[k]`: probability of the first k points of head.
     head_sum: Vec<f64>,
     /// Probability that base is 0 or below, so that there is no ratio.
@@ -25,7 +36,10 @@ pub struct RatioLaw {
 /// What lies at or below a ratio.
 struct Part {
     probability: f64,
+    /// Of all pairs of points.
     pairs: usize,
+    /// For each point of base, how many of head's.
+    counts: Vec<u32>,
 }
 
 impl RatioLaw {
@@ -47,12 +61,11 @@ impl RatioLaw {
             sum += weight;
             sum
         }));
-        Some(Self {
-            base: base[first..].to_vec(),
-            head_sum: head_sum.collect(),
-            head: head.to_vec(),
-            undefined,
-        })
+        let head_sum = head_sum.collect();
+        let (base, base_weight) = base[first..].iter().copied().unzip();
+        let (mut head, head_weight): (Vec<f64>, Vec<f64>) = head.iter().copied().unzip();
+        head.extend([f64::INFINITY; STRIDE]);
+        Some(Self { base, base_weight, head, head_weight, head_sum, undefined })
     }
 
     /// The probability that base is 0 or below.
@@ -62,118 +75,202 @@ impl RatioLaw {
 
     /// The probability of exactly this ratio, as the double quotient of two possible medians.
     pub fn equal(&self, ratio: f64) -> f64 {
-        (self.part(ratio, true).probability - self.part(ratio, false).probability).max(0.0)
+        (self.probability(ratio, true) - self.probability(ratio, false)).max(0.0)
     }
 
     /// Whether every resample gives one and the same ratio.
     pub fn is_degenerate(&self) -> bool {
-        self.base.len() == 1 && self.head.len() == 1
+        self.base.len() == 1 && self.head_weight.len() == 1
     }
 
-    /// The part of the law below `ratio`, or at and below it.
-    fn part(&self, ratio: f64, with_equal: bool) -> Part {
-        let mut part = Part { probability: 0.0, pairs: 0 };
+    /// The probability of the part below `ratio`, or at and below it.
+    fn probability(&self, ratio: f64, with_equal: bool) -> f64 {
+        let mut probability = 0.0;
         self.for_each_base(ratio, with_equal, |base, count| {
-            part.probability += self.base[base].1 * self.head_sum[count];
+            probability += self.base_weight[base] * self.head_sum[count];
+        });
+        probability
+    }
+
+    /// The part at and below `ratio`.
+    fn part(&self, ratio: f64) -> Part {
+        let mut part = Part { probability: 0.0, pairs: 0, counts: Vec::with_capacity(self.base.len()) };
+        self.for_each_base(ratio, true, |base, count| {
+            part.probability += self.base_weight[base] * self.head_sum[count];
             part.pairs += count;
+            part.counts.push(count as u32);
         });
         part
     }
 
     /// Calls with each index of base and the number of head's points whose quotient with it is below `ratio` (or at it).
     fn for_each_base(&self, ratio: f64, with_equal: bool, mut each: impl FnMut(usize, usize)) {
+        let points = self.head_weight.len();
+        if ratio <= 0.0 || ratio.is_infinite() {
+            for (index, &base) in self.base.iter().enumerate() {
+                let taken = |&head: &f64| is_at_or_below(head / base, ratio, with_equal);
+                each(index, self.head[..points].partition_point(taken));
+            }
+            return;
+        }
+        // The larger base, the more of head lies below: one merge of the two. Several points are compared at once, so
+        // that the branch is nearly always the same.
         let mut count = 0;
-        for (index, &(base, _)) in self.base.iter().enumerate() {
-            let taken = |&(head, _): &(f64, f64)| is_below(head, base, ratio, with_equal);
-            if 0.0 < ratio {
-                // The larger base, the more of head lies below: one merge of the two.
-                while count < self.head.len() && taken(&self.head[count]) {
-                    count += 1;
+        for (index, &base) in self.base.iter().enumerate() {
+            let product = ratio * base;
+            // The product tells but for rounding. Ties must be those of the quotient, and division is dear.
+            let margin = product * (4.0 * f64::EPSILON);
+            let (surely, perhaps) = (product - margin, product + margin);
+            loop {
+                let below = self.head[count..count + STRIDE]
+                    .iter()
+                    .map(|&head| usize::from(head < surely))
+                    .sum::<usize>();
+                count += below;
+                if below < STRIDE || points <= count {
+                    break;
                 }
-            } else {
-                count = self.head.partition_point(taken);
+            }
+            while count < points
+                && self.head[count] <= perhaps
+                && is_at_or_below(self.head[count] / base, ratio, with_equal)
+            {
+                count += 1;
             }
             each(index, count);
         }
     }
 
-    /// The quotients in (low, high], ascending, with their probabilities.
-    fn between(&self, low: f64, high: f64) -> Vec<(f64, f64)> {
-        let mut starts = vec![0; self.base.len()];
-        self.for_each_base(low, true, |index, count| starts[index] = count);
-        let mut found = Vec::new();
-        self.for_each_base(high, true, |index, count| {
-            let (base, base_weight) = self.base[index];
-            let range = starts[index]..count.max(starts[index]);
-            found.extend(self.head[range].iter().map(|&(head, weight)| (head / base, base_weight * weight)));
+    /// A ratio just below the smallest of the law, and the largest.
+    fn ends(&self) -> [f64; 2] {
+        let bases = [self.base[0], self.base[self.base.len() - 1]];
+        let heads = [self.head[0], self.head[self.head_weight.len() - 1]];
+        let ends = bases.map(|base| heads.map(|head| head / base));
+        let ends = ends.as_flattened().iter().copied();
+        [ends.clone().fold(f64::INFINITY, f64::min).next_down(), ends.fold(f64::NEG_INFINITY, f64::max)]
+    }
+
+    /// Where the quotient would reach a normal score if both sides spread alike.
+    fn guess(&self, score: f64) -> f64 {
+        let share = normal::cdf(score * FRAC_1_SQRT_2);
+        let head = self.head_sum[1..].partition_point(|&sum| sum < share).min(self.head_weight.len() - 1);
+        let mut left = 1.0 - share - self.undefined;
+        let base = self.base_weight.iter().position(|&weight| {
+            left -= weight;
+            left <= 0.0
         });
-        found.sort_unstable_by(|left, right| left.0.total_cmp(&right.0));
+        self.head[head] / self.base[base.unwrap_or(self.base.len() - 1)]
+    }
+
+    /// The quotients above one part and in another, in no order, with their probabilities.
+    fn between(&self, below: &Part, up_to: &Part) -> Vec<(f64, f64)> {
+        let mut found = Vec::with_capacity(up_to.pairs - below.pairs);
+        for (index, (&base, &base_weight)) in self.base.iter().zip(&self.base_weight).enumerate() {
+            let range = below.counts[index] as usize..up_to.counts[index] as usize;
+            let heads = self.head[range.clone()].iter().zip(&self.head_weight[range]);
+            found.extend(heads.map(|(&head, &weight)| (head / base, base_weight * weight)));
+        }
         found
     }
 }
 
-/// Whether the double quotient `head / base` is below `ratio` (or at it), base positive. Divides only where the
-/// product cannot tell: ties must be those of the quotient, and a division costs more than all the rest.
-fn is_below(head: f64, base: f64, ratio: f64, with_equal: bool) -> bool {
-    let product = ratio * base;
-    let margin = product.abs() * (4.0 * f64::EPSILON);
-    if head < product - margin {
-        true
-    } else if product + margin < head {
-        false
-    } else if with_equal {
-        head / base <= ratio
-    } else {
-        head / base < ratio
-    }
+fn is_at_or_below(quotient: f64, ratio: f64, with_equal: bool) -> bool {
+    if with_equal { quotient <= ratio } else { quotient < ratio }
 }
 
 impl ChangeLaw for RatioLaw {
     fn above(&self, ratio: f64) -> f64 {
-        (1.0 - self.undefined - self.part(ratio, true).probability).clamp(0.0, 1.0)
+        (1.0 - self.undefined - self.probability(ratio, true)).clamp(0.0, 1.0)
     }
 
     fn at_least(&self, ratio: f64) -> f64 {
-        (1.0 - self.part(ratio, false).probability).clamp(0.0, 1.0)
+        (1.0 - self.probability(ratio, false)).clamp(0.0, 1.0)
     }
 
     fn below(&self, ratio: f64) -> f64 {
-        self.part(ratio, false).probability.min(1.0)
+        self.probability(ratio, false).min(1.0)
     }
 
     /// The smallest ratio whose probability reaches `p`.
     fn quantile(&self, p: f64) -> f64 {
         let wanted = (p * (1.0 - self.undefined) - SUM_SLACK).max(f64::MIN_POSITIVE);
-        let bases = [self.base[0].0, self.base[self.base.len() - 1].0];
-        let heads = [self.head[0].0, self.head[self.head.len() - 1].0];
-        let ends = bases.map(|base| heads.map(|head| head / base));
-        let mut low = ends.as_flattened().iter().copied().fold(f64::INFINITY, f64::min).next_down();
-        let mut high = ends.as_flattened().iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut below = Part { probability: 0.0, pairs: 0 };
-        let mut up_to = self.part(high, true).pairs;
-        // Narrow (low, high] down with probability(low) < wanted <= probability(high), then sort what is left in it.
-        for _ in 0..200 {
-            let middle = f64::midpoint(low, high);
-            if up_to - below.pairs <= FEW || middle <= low || high <= middle {
+        let [mut low, mut high] = self.ends();
+        let all = self.head_weight.len();
+        // (low, high] holds the answer: probability(low) < wanted <= probability(high).
+        let mut below = Part { probability: 0.0, pairs: 0, counts: vec![0; self.base.len()] };
+        let mut up_to = Part {
+            probability: 1.0,
+            pairs: self.base.len() * all,
+            counts: vec![all as u32; self.base.len()],
+        };
+        let target = score(wanted);
+        let mut rose = false;
+        for step in 0..300 {
+            if up_to.pairs - below.pairs <= FEW {
                 break;
             }
-            let part = self.part(middle, true);
-            if part.probability < wanted {
+            let middle = if step == 0 {
+                self.guess(target)
+            } else {
+                low + (high - low) * share(target, &below, &up_to, rose, step)
+            };
+            let middle = if low < middle && middle < high { middle } else { f64::midpoint(low, high) };
+            if middle <= low || high <= middle {
+                break;
+            }
+            let part = self.part(middle);
+            rose = part.probability < wanted;
+            if rose {
                 (low, below) = (middle, part);
             } else {
-                (high, up_to) = (middle, part.pairs);
+                (high, up_to) = (middle, part);
             }
         }
-        if up_to.saturating_sub(below.pairs) > 1_000_000 {
+        if TOO_MANY < up_to.pairs - below.pairs {
             return high;
         }
-        let mut sum = below.probability;
-        for (ratio, weight) in self.between(low, high) {
-            sum += weight;
-            if wanted <= sum {
-                return ratio;
-            }
-        }
-        high
+        let candidates = self.between(&below, &up_to);
+        if candidates.is_empty() { high } else { reach(candidates, wanted - below.probability) }
     }
+}
+
+/// How far between the two ends the next look is taken. On the scale of normal scores the law is nearly a straight line,
+/// so interpolating gets there in a few steps; aiming a little past the target moves the other end too, and halving now
+/// and then makes sure of the end.
+fn share(target: f64, below: &Part, up_to: &Part, rose: bool, step: u32) -> f64 {
+    let (low, high) = (score(below.probability), score(up_to.probability));
+    let share = ((target - low) / (high - low)).clamp(0.0, 1.0);
+    if step % 4 == 3 || !share.is_finite() {
+        return 0.5;
+    }
+    let past = 0.2 * share.min(1.0 - share).max(0.01);
+    (if rose { share + past } else { share - past }).clamp(0.002, 0.998)
+}
+
+/// The normal score of a probability, kept finite at 0 and 1.
+fn score(probability: f64) -> f64 {
+    normal::quantile(probability.clamp(1e-16, 1.0 - 1e-16))
+}
+
+/// The smallest value at which the weights, in the order of the values, sum up to `wanted`; the largest if they never do.
+fn reach(mut candidates: Vec<(f64, f64)>, mut wanted: f64) -> f64 {
+    let mut rest = &mut candidates[..];
+    while 1 < rest.len() {
+        let middle = rest.len() / 2;
+        rest.select_nth_unstable_by(middle, |left, right| left.0.total_cmp(&right.0));
+        let lower: f64 = rest[..middle].iter().map(|candidate| candidate.1).sum();
+        if wanted <= lower {
+            rest = &mut rest[..middle];
+        } else {
+            wanted -= lower;
+            rest = &mut rest[middle..];
+            // The first one left is the smallest of them.
+            if wanted <= rest[0].1 || rest.len() == 1 {
+                return rest[0].0;
+            }
+            wanted -= rest[0].1;
+            rest = &mut rest[1..];
+        }
+    }
+    rest[0].0
 }

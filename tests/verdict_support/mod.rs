@@ -31,6 +31,44 @@ pub(crate) fn fixed() -> JudgeSettings {
     }
 }
 
+/// The default judge, without the second measurement of candidates.
+pub(crate) fn settled() -> JudgeSettings {
+    JudgeSettings {
+        preset: Preset::Default,
+        pairing: Pairing::Auto,
+        min_samples: 8,
+        stop: Stop::Settled,
+        ..fixed()
+    }
+}
+
+/// Preset `effect`.
+pub(crate) fn effect() -> JudgeSettings {
+    JudgeSettings {
+        preset: Preset::Effect,
+        method: Method::Rank,
+        interval: Interval::Bca,
+        min_samples: 8,
+        max_cv: 0.0,
+        stop: Stop::Precision,
+        correction: Correction::Holm,
+        ..fixed()
+    }
+}
+
+/// So many values around a centre, evenly spread by up to so many per cent either way, as if at random. Another `turn`
+/// gives other values.
+pub(crate) fn scattered(centre: f64, percent: f64, count: usize, turn: u64) -> Vec<f64> {
+    // SplitMix64: the tests depend on no generator that may change.
+    let share = |index: usize| {
+        let mut bits = (turn * 1_000_003 + index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    (0..count).map(|index| centre * (1.0 + share(index) * percent / 50.0)).collect()
+}
+
 pub(crate) fn metric(max_percent: f64) -> MetricSettings {
     MetricSettings {
         unit: Unit::Nanoseconds,

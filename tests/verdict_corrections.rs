@@ -1,0 +1,206 @@
+//! What guards against false alarms over many comparisons: confirmation, Holm, Benjamini-Hochberg, preset `effect`.
+
+mod verdict_support;
+
+use cargo_benchgate::suite::metric::Metric;
+use cargo_benchgate::suite::settings::{Correction, JudgeSettings, Method, MetricSettings, SampleCount};
+use cargo_benchgate::verdict::evidence::{Evidence, Stage};
+use cargo_benchgate::verdict::outcome::{Comparison, EffectSeen, Reason, Verdict};
+use cargo_benchgate::verdict::warnings::before_measuring;
+use cargo_benchgate::verdict::{RunContext, RunJudgement, confirmation_candidates, judge_run};
+use verdict_support::{effect, fixed, latency, metric, scattered, settled, side, staged};
+
+fn confirming() -> JudgeSettings {
+    JudgeSettings { correction: Correction::Confirm, ..settled() }
+}
+
+fn with_fresh(mut evidence: Evidence, base: &[f64], head: &[f64]) -> Evidence {
+    for (side, values) in evidence.sides.iter_mut().zip([base, head]) {
+        side.runs.extend(staged(Stage::Confirm, &Metric::Latency, values));
+    }
+    evidence
+}
+
+fn judged(evidence: &[Evidence]) -> RunJudgement {
+    judge_run(evidence, &RunContext::default())
+}
+
+fn row(judgement: &RunJudgement, index: usize) -> &Comparison {
+    &judgement.benchmarks[index].comparisons[0]
+}
+
+fn screened(change: f64) -> Evidence {
+    latency(confirming(), metric(10.0), &scattered(100.0, 3.0, 20, 0), &scattered(100.0 * change, 3.0, 20, 1))
+}
+
+#[test]
+fn candidates_are_the_benchmarks_with_a_gated_regression_and_only_with_that_correction() {
+    let mut ungated = screened(1.3);
+    ungated.settings.metrics.insert(Metric::Latency, MetricSettings { gate: false, ..metric(10.0) });
+    let mut uncorrected = screened(1.3);
+    uncorrected.settings.judge.correction = Correction::None;
+    let evidence = [screened(1.0), screened(1.3), ungated, screened(0.7), uncorrected, screened(1.25)];
+    assert_eq!(confirmation_candidates(&evidence, &RunContext::default()), [1, 5]);
+}
+
+#[test]
+fn a_candidate_without_fresh_samples_is_inconclusive_and_does_not_fail_the_run() {
+    let judgement = judged(&[screened(1.3)]);
+    assert_eq!(
+        (row(&judgement, 0).verdict, row(&judgement, 0).reason),
+        (Verdict::Inconclusive, Some(Reason::Unconfirmed))
+    );
+    assert_eq!(judgement.exit.code, 0);
+    let few = with_fresh(screened(1.3), &[100.0; 4], &[130.0; 4]);
+    assert_eq!(row(&judged(&[few]), 0).reason, Some(Reason::Unconfirmed));
+}
+
+#[test]
+fn a_candidate_is_judged_on_its_fresh_samples_alone() {
+    let fresh = |change: f64| {
+        let (base, head) = (scattered(200.0, 3.0, 30, 2), scattered(200.0 * change, 3.0, 30, 3));
+        judged(&[with_fresh(screened(1.3), &base, &head)])
+    };
+    let confirmed = fresh(1.25);
+    let got = row(&confirmed, 0);
+    assert_eq!((got.verdict, got.reason, confirmed.exit.code), (Verdict::Regression, None, 1));
+    assert_eq!((got.samples, got.details.stage, got.confidence), ([30, 30], Some(Stage::Confirm), 0.99));
+    assert!((got.base.unwrap() - 200.0).abs() < 5.0, "the numbers are those of the fresh samples");
+    assert!(got.ci_low_percent.unwrap() < 25.0 && 25.0 < got.ci_high_percent.unwrap());
+    assert!(got.details.adjusted_p.unwrap() <= 0.01);
+    let unchanged = fresh(1.0);
+    assert_eq!(
+        (row(&unchanged, 0).verdict, row(&unchanged, 0).reason),
+        (Verdict::Pass, Some(Reason::NotConfirmed))
+    );
+    let between = fresh(1.101);
+    let got = row(&between, 0);
+    assert_eq!((got.verdict, got.reason), (Verdict::Inconclusive, Some(Reason::NotConfirmed)));
+}
+
+#[test]
+fn fresh_samples_of_a_benchmark_that_is_no_candidate_change_nothing() {
+    let plain = judged(&[screened(1.0)]);
+    let more = judged(&[with_fresh(screened(1.0), &[100.0; 30], &[200.0; 30])]);
+    assert_eq!(row(&plain, 0), row(&more, 0));
+}
+
+#[test]
+fn all_candidates_of_a_run_share_the_chance_of_a_false_alarm() {
+    // One p-value near 0.002 is enough alone, and not among many.
+    let (base, head) = (scattered(100.0, 6.0, 30, 2), scattered(112.0, 6.0, 30, 3));
+    let marginal = with_fresh(screened(1.3), &base, &head);
+    let alone = judged(std::slice::from_ref(&marginal));
+    let p = row(&alone, 0).details.p_regression.unwrap();
+    assert!(0.0002 < p && p < 0.01, "{p}");
+    assert_eq!(row(&alone, 0).verdict, Verdict::Regression);
+    let many = judged(&vec![marginal; 40]);
+    assert_eq!(row(&many, 0).reason, Some(Reason::NotConfirmed));
+    assert!(0.01 < row(&many, 0).details.adjusted_p.unwrap());
+}
+
+#[test]
+fn further_revisions_belong_to_the_same_family() {
+    let mut evidence = screened(1.3);
+    let third = evidence.sides[1].runs.clone();
+    evidence.sides.push(side("other", third));
+    let evidence = with_fresh(evidence, &scattered(100.0, 3.0, 30, 2), &scattered(130.0, 3.0, 30, 3));
+    let judgement = judged(&[evidence]);
+    let rows = &judgement.benchmarks[0].comparisons;
+    assert_eq!((rows[0].verdict, rows[1].reason), (Verdict::Regression, Some(Reason::Unconfirmed)));
+    let (p, adjusted) = (rows[0].details.p_regression.unwrap(), rows[0].details.adjusted_p.unwrap());
+    assert!((adjusted - 2.0 * p).abs() <= 1e-12, "two candidates: {adjusted} of {p}");
+}
+
+#[test]
+fn holm_takes_back_a_regression_that_many_comparisons_would_give_by_chance() {
+    let judge = |correction| JudgeSettings { correction, ..fixed() };
+    let (base, head) = (scattered(100.0, 8.0, 20, 0), scattered(115.0, 8.0, 20, 1));
+    let run = |correction, count: usize| {
+        let mut evidence = vec![latency(judge(correction), metric(10.0), &base, &head)];
+        let still = latency(judge(correction), metric(10.0), &base, &base);
+        evidence.extend(std::iter::repeat_n(still, count));
+        let judgement = judged(&evidence);
+        (row(&judgement, 0).verdict, row(&judgement, 0).reason, row(&judgement, 0).details.adjusted_p)
+    };
+    let (verdict, _, adjusted) = run(Correction::Holm, 0);
+    assert_eq!(verdict, Verdict::Regression);
+    let p = adjusted.unwrap();
+    assert!(0.001 < p && p <= 0.05, "{p}");
+    let (verdict, reason, adjusted) = run(Correction::Holm, 60);
+    assert_eq!((verdict, reason), (Verdict::Inconclusive, Some(Reason::Corrected)));
+    assert!((adjusted.unwrap() - 61.0 * p).abs() < 1e-9, "{adjusted:?} {p}");
+    let (verdict, reason, adjusted) = run(Correction::Bh, 60);
+    assert_eq!((verdict, reason), (Verdict::Regression, None), "for the report alone");
+    assert!(adjusted.unwrap() > p);
+    assert_eq!(run(Correction::None, 60), (Verdict::Regression, None, None));
+}
+
+#[test]
+fn the_summary_says_how_many_false_alarms_the_settings_let_through() {
+    let run = |judge: JudgeSettings| {
+        let values = scattered(100.0, 3.0, 20, 0);
+        judged(&vec![latency(judge, metric(10.0), &values, &values); 10]).summary.expected_false_alarms
+    };
+    let close = |got: f64, want: f64| assert!((got - want).abs() < 1e-9, "{got} {want}");
+    close(run(fixed()), 0.5);
+    close(run(JudgeSettings { correction: Correction::Holm, ..fixed() }), 0.05);
+    close(run(settled()), 0.1);
+    close(run(confirming()), 0.01);
+}
+
+fn effect_row(base: &[f64], head: &[f64], beside: usize) -> Comparison {
+    let mut evidence = vec![latency(effect(), metric(5.0), base, head)];
+    evidence.extend(std::iter::repeat_n(latency(effect(), metric(5.0), base, base), beside));
+    row(&judged(&evidence), 0).clone()
+}
+
+#[test]
+fn preset_effect_needs_significance_over_the_run_an_interval_without_0_and_a_large_enough_change() {
+    let base = scattered(100.0, 2.0, 20, 0);
+    for (change, verdict, seen) in [
+        (1.10, Verdict::Regression, EffectSeen::Slower),
+        (1.035, Verdict::Pass, EffectSeen::Slower),
+        (1.015, Verdict::Pass, EffectSeen::NoChange),
+        (0.96, Verdict::Improved, EffectSeen::Faster),
+        (0.985, Verdict::Pass, EffectSeen::NoChange),
+    ] {
+        let got = effect_row(&base, &scattered(100.0 * change, 2.0, 20, 1), 0);
+        assert_eq!((got.verdict, got.details.effect), (verdict, Some(seen)), "{change}: {got:?}");
+        assert!(got.details.p_change.unwrap() < 0.05, "all of them are significant");
+    }
+    // Significant alone, not among two hundred.
+    let head = scattered(106.5, 12.0, 20, 1);
+    let wide = scattered(100.0, 12.0, 20, 0);
+    let alone = effect_row(&wide, &head, 0);
+    assert_eq!(alone.verdict, Verdict::Regression, "{alone:?}");
+    assert_eq!(effect_row(&wide, &head, 200).verdict, Verdict::Pass);
+    assert_eq!(effect_row(&base[..6], &head[..6], 0).reason, Some(Reason::FewSamples));
+}
+
+#[test]
+fn settings_that_can_never_decide_are_named_before_measuring() {
+    let about = |judge: JudgeSettings, samples, max_percent: f64, count: usize| {
+        let mut evidence = latency(judge, metric(max_percent), &[], &[]);
+        evidence.settings.sampling.samples = samples;
+        let all: Vec<_> = (0..count).map(|index| (format!("b{index}"), &evidence.settings)).collect();
+        before_measuring(&all)
+    };
+    let rank = JudgeSettings {
+        method: Method::Rank,
+        pairing: cargo_benchgate::suite::settings::Pairing::Auto,
+        ..fixed()
+    };
+    let fewest = about(rank.clone(), SampleCount::Fixed(4), 10.0, 1);
+    assert!(fewest[0].contains("cannot decide anything"), "{fewest:?}");
+    let holm = JudgeSettings { correction: Correction::Holm, ..rank.clone() };
+    let many = about(holm.clone(), SampleCount::Fixed(10), 10.0, 60);
+    assert!(many[0].contains("10 runs a side cannot confirm more than 51 of the 60"), "{many:?}");
+    assert!(many[0].starts_with("b0, b1, b2 and 57 more: "), "{many:?}");
+    assert!(about(holm, SampleCount::Fixed(10), 10.0, 51).is_empty());
+    let layout = about(fixed(), SampleCount::Fixed(10), 1.0, 1);
+    assert!(layout[0].contains("layout"), "{layout:?}");
+    assert!(about(fixed(), SampleCount::Fixed(10), 2.0, 1).is_empty());
+    let between = about(settled(), SampleCount::Adaptive { min: 13, max: 15 }, 10.0, 1);
+    assert!(between[0].contains("no look of the settled rule"), "{between:?}");
+}
