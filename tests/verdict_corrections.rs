@@ -179,6 +179,19 @@ fn preset_effect_needs_significance_over_the_run_an_interval_without_0_and_a_lar
 }
 
 #[test]
+fn preset_effect_calls_nothing_whose_interval_holds_no_change() {
+    let mut seen = 0;
+    for turn in 1..300 {
+        let got = effect_row(&scattered(100.0, 20.0, 14, 0), &scattered(109.0, 20.0, 14, turn), 0);
+        if got.details.adjusted_p.unwrap() < 0.05 && got.ci_low_percent.unwrap() <= 0.0 {
+            assert_eq!((got.verdict, got.details.effect), (Verdict::Pass, Some(EffectSeen::NoChange)));
+            seen += 1;
+        }
+    }
+    assert!(0 < seen, "the ranks are surer than the medians now and then");
+}
+
+#[test]
 fn settings_that_can_never_decide_are_named_before_measuring() {
     let about = |judge: JudgeSettings, samples, max_percent: f64, count: usize| {
         let mut evidence = latency(judge, metric(max_percent), &[], &[]);

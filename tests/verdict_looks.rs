@@ -2,10 +2,11 @@
 
 mod verdict_support;
 
+use cargo_benchgate::stats::quantile::{median, sorted};
 use cargo_benchgate::suite::metric::{Metric, Unit};
 use cargo_benchgate::suite::settings::{
-    BenchmarkSettings, Correction, JudgeSettings, Method, MetricSettings, Resamples, SampleCount, Statistic,
-    Stop,
+    BenchmarkSettings, Correction, JudgeSettings, Method, MetricSettings, Pairing, Resamples, SampleCount,
+    Statistic, Stop,
 };
 use cargo_benchgate::verdict::evidence::{Side, StoppedBecause};
 use cargo_benchgate::verdict::levels::LOOKS;
@@ -70,17 +71,20 @@ fn measuring_until_the_stop_rule_says_so_and_judging_all_of_it_agree() {
 
 #[test]
 fn no_probability_decides_between_two_looks() {
-    // Only the last pairs make it sure: not at 20, and 22 is no look.
-    let mut base = scattered(100.0, 20.0, 20, 0);
-    let mut head = scattered(112.0, 20.0, 20, 1);
-    base.extend([100.0; 2]);
-    head.extend([112.0; 2]);
-    let at_20 = row(settled(), metric(10.0), &base[..20], &head[..20]);
-    assert_eq!((at_20.verdict, at_20.reason), (Verdict::Inconclusive, Some(Reason::TooClose)));
-    let lenient = JudgeSettings { confidence: 0.5, ..settled() };
-    let got = row(lenient, metric(10.0), &base, &head);
-    assert_eq!((got.verdict, got.reason), (Verdict::Inconclusive, Some(Reason::TooClose)));
-    assert_eq!(got.samples, [22, 22], "all of them are shown");
+    // 14 is no look: where 14 samples would be sure and 12 were not, it stays open.
+    let once = JudgeSettings { stop: Stop::Fixed, confidence: 0.9978, ..settled() };
+    let mut open = 0;
+    for turn in 1..200 {
+        let (base, head) = (scattered(100.0, 9.0, 14, 0), scattered(117.0, 9.0, 14, turn));
+        let got = row(settled(), metric(10.0), &base, &head);
+        if row(once.clone(), metric(10.0), &base, &head).verdict == Verdict::Regression
+            && got.samples == [14, 14]
+        {
+            assert_eq!((got.verdict, got.reason), (Verdict::Inconclusive, Some(Reason::TooClose)));
+            open += 1;
+        }
+    }
+    assert!(0 < open);
 }
 
 #[test]
@@ -140,14 +144,25 @@ fn every_gated_metric_must_settle_and_the_others_are_not_waited_for() {
 #[test]
 fn a_difference_that_may_still_exceed_min_difference_is_looked_at_again() {
     let limits = MetricSettings { min_difference: 16.0, ..metric(10.0) };
-    // The medians differ by less than 16, but eight such wide samples cannot be sure of it.
-    let (base, head) = (scattered(100.0, 20.0, 60, 0), scattered(111.0, 20.0, 60, 1));
-    let got = row(settled(), limits.clone(), &base, &head);
-    assert_eq!((got.verdict, got.reason), (Verdict::Pass, Some(Reason::BelowMinDifference)));
-    assert!(8 < got.samples[0], "{got:?}");
-    // A tenth of the limit is sure at once, whatever it is in per cent.
+    let mut again = 0;
+    for turn in 1..100 {
+        let (base, head) = (scattered(100.0, 15.0, 60, 0), scattered(112.0, 15.0, 60, turn));
+        let first = row(fixed_at(8), limits.clone(), &base[..8], &head[..8]);
+        let looking = JudgeSettings { pairing: Pairing::Independent, ..settled() };
+        let got = row(looking, limits.clone(), &base, &head);
+        if first.reason == Some(Reason::BelowMinDifference) && got.reason == Some(Reason::BelowMinDifference)
+        {
+            again += usize::from(8 < got.samples[0]);
+        }
+    }
+    assert!(0 < again, "small in the first eight is not yet small for good");
+    // A sixteenth of the limit is sure at once, whatever it is in per cent.
     let small = row(settled(), limits, &scattered(1.0, 3.0, 60, 0), &scattered(2.0, 3.0, 60, 1));
     assert_eq!((small.reason, small.samples), (Some(Reason::BelowMinDifference), [8, 8]));
+}
+
+fn fixed_at(min_samples: u32) -> JudgeSettings {
+    JudgeSettings { min_samples, ..fixed() }
 }
 
 #[test]
@@ -220,6 +235,20 @@ fn an_undecided_comparison_says_how_many_samples_would_settle_it() {
     let (narrow, wide) = (narrow.samples_needed.unwrap(), wide.samples_needed.unwrap());
     assert!(10 < narrow && narrow < wide, "{narrow} {wide}");
     assert_eq!(row(fixed(), metric(10.0), &[100.0; 10], &[100.0; 10]).samples_needed, None);
+}
+
+#[test]
+fn a_regression_needs_more_samples_than_a_pass_at_the_same_distance_from_the_limit() {
+    let middle = median(&sorted(&scattered(1.0, 20.0, 60, 3))).unwrap();
+    let needed = |distance: f64| {
+        let head: Vec<f64> =
+            scattered(1.0, 20.0, 60, 3).iter().map(|value| value / middle * 110.0 * distance.exp()).collect();
+        row(settled(), metric(10.0), &[100.0; 60], &head).samples_needed.unwrap()
+    };
+    let (regression, pass) = (f64::from(needed(0.02)), f64::from(needed(-0.02)));
+    // Normal quantiles of 0.9978 and 0.9865, each with that of 0.95 for the chance to see it.
+    let ratio = ((2.848 + 1.645) / (2.212 + 1.645_f64)).powi(2);
+    assert!((regression / pass / ratio - 1.0).abs() < 0.02, "{regression} {pass} {ratio}");
 }
 
 #[test]

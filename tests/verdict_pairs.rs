@@ -52,6 +52,18 @@ fn pairs_see_through_a_drift_that_blinds_the_two_sides_on_their_own() {
 }
 
 #[test]
+fn the_noise_gate_sees_the_scatter_of_the_pairs_not_the_drift_of_the_sides() {
+    let growing = |values: &[f64]| -> Vec<f64> {
+        values.iter().enumerate().map(|(index, value)| value * 1.1_f64.powi(index as i32)).collect()
+    };
+    let (base, head) = (growing(&scattered(100.0, 3.0, 30, 0)), growing(&scattered(130.0, 3.0, 30, 1)));
+    let got = row(&JudgeSettings { pairing: Pairing::Auto, ..fixed() }, &base, &head);
+    assert!(0.5 < got.base_dispersion.unwrap(), "{got:?}");
+    assert_eq!(got.verdict, Verdict::Regression);
+    assert_eq!(row(&fixed(), &base, &head).reason, Some(Reason::Noisy));
+}
+
+#[test]
 fn without_correlation_auto_takes_the_sides_on_their_own_and_gives_the_same_numbers() {
     let (base, head) = (scattered(100.0, 5.0, 30, 0), scattered(104.0, 5.0, 30, 9));
     let auto = row(&JudgeSettings { pairing: Pairing::Auto, ..fixed() }, &base, &head);

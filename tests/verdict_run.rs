@@ -206,6 +206,27 @@ fn runs_of_head_alone_count_for_budgets_but_not_for_the_comparison() {
 }
 
 #[test]
+fn rounds_that_one_side_took_no_part_in_are_not_compared() {
+    let mut evidence = named("a", &SAME, &SAME);
+    let mut alone = runs(&Metric::Latency, &[500.0; 30]);
+    alone.iter_mut().for_each(|run| run.round = run.round.map(|round| round + 100));
+    evidence.sides[0].runs.extend(alone);
+    let row = &judge_one(evidence).benchmarks[0].comparisons[0];
+    assert_eq!((row.verdict, row.samples, row.base), (Verdict::Pass, [10, 10], Some(100.0)));
+}
+
+#[test]
+fn throughput_has_no_row_where_the_latency_may_be_0() {
+    let head = [0.0, 0.0, 0.0, 0.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0];
+    let mut evidence = named("a", &SAME, &head);
+    evidence.sides.iter_mut().flat_map(|side| &mut side.runs).for_each(|run| run.work = Some(5.0));
+    let rows = judge_one(evidence).benchmarks[0].comparisons.clone();
+    assert!(rows[0].ci_low_percent.unwrap() <= -100.0);
+    assert_eq!((rows[1].verdict, rows[1].reason), (Verdict::Skipped, Some(Reason::NonPositiveLatency)));
+    assert_eq!((rows[1].base, rows[1].ci_low_percent), (None, None));
+}
+
+#[test]
 fn a_percentile_budget_says_when_its_tail_holds_too_few_samples() {
     for (percent, needed) in [(50.0, 20), (90.0, 100), (95.0, 200), (99.0, 1000), (99.9, 10_000)] {
         let budget = budget(Metric::Latency, Aggregation::Percentile(percent), Operator::LessOrEqual, 200.0);
