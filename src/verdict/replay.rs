@@ -110,9 +110,11 @@ impl<'a> Replay<'a> {
         Decision { look, samples: self.samples.clone(), settled: false, exact: false }
     }
 
-    /// Whether more samples could not change the verdict. Counts that agree need one round.
+    /// Whether more samples could not change the verdict. Counts that agree need one round; between two looks nothing
+    /// new can be said.
     pub(super) fn is_settled(&self) -> bool {
-        !self.samples.all_finite() || self.is_exact() || self.settled_at().is_some()
+        let at_a_look = self.timely.last().is_some_and(|last| *last as usize == self.samples.fewest());
+        !self.samples.all_finite() || self.is_exact() || (at_a_look && self.settled_at().is_some())
     }
 
     fn is_exact(&self) -> bool {
