@@ -1,5 +1,6 @@
 //! Judgement: from samples and settings to verdicts, results and the exit status. Pure functions.
 
+pub mod aa;
 pub mod budget;
 pub mod evidence;
 pub mod exit;
