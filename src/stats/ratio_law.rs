@@ -15,6 +15,9 @@ const TOO_MANY: usize = 1_000_000;
 /// Room for the rounding of a sum of probabilities when a quantile is looked up.
 const SUM_SLACK: f64 = 1e-13;
 
+/// How far past its target the second look for a quantile aims, in normal scores.
+const PAST: f64 = 0.03;
+
 /// Points of head that are compared at once; as many infinite ones end the list.
 const STRIDE: usize = 4;
 
@@ -121,13 +124,10 @@ impl RatioLaw {
             // The product tells but for rounding. Ties must be those of the quotient, and division is dear.
             let margin = product * (4.0 * f64::EPSILON);
             let (surely, perhaps) = (product - margin, product + margin);
-            loop {
-                let below = self.head[count..count + STRIDE]
-                    .iter()
-                    .map(|&head| usize::from(head < surely))
-                    .sum::<usize>();
+            while let Some(window) = self.head[count..].first_chunk::<STRIDE>() {
+                let below: usize = window.iter().map(|&head| usize::from(head < surely)).sum();
                 count += below;
-                if below < STRIDE || points <= count {
+                if below < STRIDE {
                     break;
                 }
             }
@@ -209,10 +209,19 @@ impl ChangeLaw for RatioLaw {
             if up_to.pairs - below.pairs <= FEW {
                 break;
             }
-            let middle = if step == 0 {
-                self.guess(target)
-            } else {
-                low + (high - low) * share(target, &below, &up_to, rose, step)
+            let middle = match step {
+                0 => self.guess(target),
+                // The law has nearly the slope of the guess: this lands just past the target.
+                1 => {
+                    let slope = self.guess(target + 0.5) - self.guess(target - 0.5);
+                    let (near, missing) = if rose {
+                        (low, target - score(below.probability) + PAST)
+                    } else {
+                        (high, target - score(up_to.probability) - PAST)
+                    };
+                    near + missing * slope
+                }
+                _ => low + (high - low) * share(target, &below, &up_to, rose, step),
             };
             let middle = if low < middle && middle < high { middle } else { f64::midpoint(low, high) };
             if middle <= low || high <= middle {
@@ -240,7 +249,7 @@ impl ChangeLaw for RatioLaw {
 fn share(target: f64, below: &Part, up_to: &Part, rose: bool, step: u32) -> f64 {
     let (low, high) = (score(below.probability), score(up_to.probability));
     let share = ((target - low) / (high - low)).clamp(0.0, 1.0);
-    if step % 4 == 3 || !share.is_finite() {
+    if step % 8 == 7 || !share.is_finite() {
         return 0.5;
     }
     let past = 0.2 * share.min(1.0 - share).max(0.01);
