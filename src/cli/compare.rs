@@ -82,20 +82,17 @@ impl RunArgs {
             no_fail: self.judge.no_fail,
             keep: self.keep,
             dry_run: self.dry_run,
+            repeats: 1,
         })
     }
 }
 
 /// Base against head.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let head = match args.head.as_str() {
-        "worktree" => HeadRequest::WorkingTree,
-        revision => HeadRequest::Revision(revision.to_owned()),
-    };
     let request = Request {
         base: args.base.clone(),
         further: args.further.clone(),
-        ..args.run.request(Command::Compare, head)?
+        ..args.run.request(Command::Compare, HeadRequest::from_flag(&args.head))?
     };
     measure(&args.run, &request, ui)
 }
@@ -111,6 +108,10 @@ fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error
     let environment = Environment::of_this_process()?;
     match gate::run(request, &environment, ui)? {
         Outcome::Planned => Ok(ExitCode::Success),
-        Outcome::Finished(report) => super::output::finish(&report, &outputs, ui),
+        Outcome::Finished(reports) => {
+            let report =
+                reports.first().expect("one repeat was asked for, and an interrupted one is reported too");
+            super::output::finish(report, &outputs, ui)
+        }
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
         no_fail: args.judge.no_fail,
         keep: false,
         dry_run: false,
+        repeats: 1,
     };
     let suite = gate::suite(&request, &Environment::of_this_process()?, ui)?;
     for note in &suite.notes {

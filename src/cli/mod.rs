@@ -1,5 +1,6 @@
 //! The command line: arguments to a call, a call to an exit status.
 
+mod aa;
 mod cache;
 mod compare;
 mod judge;
@@ -48,6 +49,8 @@ enum Verb {
     Compare(Box<compare::CompareArgs>),
     /// Measure head alone and check its budgets
     Run(Box<compare::RunArgs>),
+    /// Compare one revision with itself: false alarms, noise, the limits this machine can hold
+    Aa(Box<aa::AaArgs>),
     /// Judge saved reports or samples again, without measuring
     Judge(Box<judge::JudgeArgs>),
     /// Render a saved report again
@@ -63,6 +66,7 @@ impl Verb {
         match self {
             Self::Compare(args) => args.output(),
             Self::Run(args) => args.output(),
+            Self::Aa(args) => args.output(),
             Self::Judge(args) => &args.output,
             Self::Report(args) => &args.output,
             Self::List(args) => &args.output,
@@ -97,6 +101,7 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
     match verb {
         Verb::Compare(args) => compare::compare(&args, ui),
         Verb::Run(args) => compare::run(&args, ui),
+        Verb::Aa(args) => aa::aa(&args, ui),
         Verb::Judge(args) => judge::judge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),
         Verb::List(args) => list::list(&args, ui),

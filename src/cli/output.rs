@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{Error, ExitCode};
+use crate::report::aa::AaReport;
 use crate::report::{self, model::Report};
 use crate::ui::{self, Ui};
 
@@ -87,6 +88,24 @@ impl Outputs {
         self.0.iter().any(|output| output.path.is_some())
     }
 
+    /// Refuses formats that the report of `aa` has no form in.
+    pub(super) fn only_of_aa(&self) -> Result<(), Error> {
+        match self.0.iter().find(|output| !matches!(output.format, Format::Terminal | Format::Json)) {
+            None => Ok(()),
+            Some(_) => Err(Error::Usage(
+                "`aa` writes `--format terminal` and `--format json`; each repeat in the JSON can be judged again".to_owned(),
+            )),
+        }
+    }
+
+    /// Writes the report of `aa`.
+    pub(super) fn write_aa(&self, report: &AaReport, ui: &Ui) -> Result<(), Error> {
+        self.write_rendered(ui, |format, _| match format {
+            Format::Json => report::aa::json(report).into_bytes(),
+            _ => report::aa::terminal(report, ui::terminal_width()).into_bytes(),
+        })
+    }
+
     /// Writes every output. Files come first, so that they are complete whatever happens to stdout; all are tried
     /// before the first failure is told.
     ///
@@ -94,17 +113,21 @@ impl Outputs {
     ///
     /// When a file or stdout cannot be written.
     pub(super) fn write(&self, report: &Report, ui: &Ui) -> Result<(), Error> {
+        self.write_rendered(ui, |format, color| render(report, format, color))
+    }
+
+    fn write_rendered(&self, ui: &Ui, render: impl Fn(Format, bool) -> Vec<u8>) -> Result<(), Error> {
         let mut failure = None;
         for output in &self.0 {
             if let Some(path) = &output.path {
-                match report::write::write_file(path, &render(report, output.format, false)) {
+                match report::write::write_file(path, &render(output.format, false)) {
                     Ok(()) => ui.status("Wrote", path.display()),
                     Err(error) => failure = failure.or(Some(Error::Execution(error.to_string()))),
                 }
             }
         }
         for output in self.0.iter().filter(|output| output.path.is_none()) {
-            let printed = ui::print(&render(report, output.format, ui.stdout_color()));
+            let printed = ui::print(&render(output.format, ui.stdout_color()));
             if let Err(error) = printed {
                 failure = failure
                     .or(Some(Error::Execution(format!("failed to write the report to stdout: {error}"))));

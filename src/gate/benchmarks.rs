@@ -237,15 +237,21 @@ impl<'a> Finder<'a, '_> {
         };
         let mut evidence = evidence(&target.id, &variant.variant, id, harness.as_str(), presence, settings);
         // Of what is not compared, head alone is measured; a removed one has no head.
-        let sides: Vec<&Program<'_>> = match (base, head) {
-            (Some(base), Some(head)) if evidence.settings.compare => {
-                [base, head].into_iter().chain(further.iter().copied()).collect()
+        let sides: Vec<(&str, &Program<'_>)> = match (base, head) {
+            (Some(base), Some(head)) if evidence.settings.compare => [base, head]
+                .into_iter()
+                .chain(further.iter().copied())
+                .map(|program| (program.name, program))
+                .collect(),
+            // A revision against itself: one program on both sides.
+            (_, Some(head)) if self.context.request.command == super::Command::Aa => {
+                vec![("base", head), ("head", head)]
             }
-            (_, Some(head)) => vec![head],
+            (_, Some(head)) => vec![(head.name, head)],
             _ => Vec::new(),
         };
         let mut plans = Vec::new();
-        for program in &sides {
+        for (name, program) in &sides {
             match self.resolve(&resolved.launch, program) {
                 Ok((launch, work)) => plans.push(Some(SidePlan {
                     revision: program.revision,
@@ -259,7 +265,7 @@ impl<'a> Finder<'a, '_> {
                 }
             }
             evidence.sides.push(Side {
-                revision: program.name.to_owned(),
+                revision: (*name).to_owned(),
                 executable_sha256: Some(program.built.artifact.sha256.clone()),
                 runs: Vec::new(),
             });

@@ -87,7 +87,7 @@ pub(super) fn choose(context: &Context<'_>, suite: &Suite, mut head: Side) -> Re
         Content::Commit(commit) => HeadChoice::Commit(commit.clone()),
     };
     let mut chosen = Chosen { base: None, head, further: Vec::new(), everything_is_new: None, same: false };
-    if context.request.command == Command::Run {
+    if context.request.command != Command::Compare {
         return Ok(chosen);
     }
     for (number, spec) in context.request.further.iter().enumerate() {

@@ -49,16 +49,18 @@ pub(super) fn report(
     context: &Context<'_>,
     suite: &Suite,
     mut header: Header,
+    seed: u64,
     measured: Measured,
-    cleaned: Result<(), String>,
+    cleaned: &Result<(), String>,
 ) -> Report {
+    header.seed = seed;
     header.finished_at = Some(now());
     if let Some(machine) = &mut header.machine {
         machine.load_at_end = machine::load_average();
     }
     header.warnings.extend(measured.notes);
     let run = RunContext {
-        seed: context.seed,
+        seed,
         started_at: header.started_at.clone(),
         also_fail_on: header.suite.also_fail_on.clone(),
         allow_partial: suite.run.allow_partial,
@@ -69,7 +71,7 @@ pub(super) fn report(
     header.warnings.extend(judgement.warnings);
     let exit = match cleaned {
         Ok(()) => judgement.exit,
-        Err(why) => judgement.exit.after_failed_cleanup(&why),
+        Err(why) => judgement.exit.after_failed_cleanup(why),
     };
     assemble(header, measured.evidence, judgement.benchmarks, judgement.summary, exit)
 }

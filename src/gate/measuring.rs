@@ -31,13 +31,14 @@ pub(super) struct Measured {
     pub(super) notes: Vec<String>,
 }
 
-/// Lists and measures all benchmarks of the built programs.
+/// Lists and measures all benchmarks of the built programs, once for each seed.
 pub(super) fn measure(
     context: &Context<'_>,
     suite: &Suite,
     slot: &Slot,
     programs: &Programs,
-) -> Result<Measured, Error> {
+    seeds: &[u64],
+) -> Result<Vec<Measured>, Error> {
     let scratch = Scratch::make(slot)?;
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, &scratch.0);
@@ -59,24 +60,34 @@ pub(super) fn measure(
     };
     let found = finder.find()?;
     refuse_nothing(&found)?;
-    run_rounds(context, suite, found, &mut executor)
+    let mut measured: Vec<Measured> = Vec::new();
+    for &seed in seeds {
+        measured.push(run_rounds(context, suite, &found, seed, &mut executor));
+        if measured.iter().any(|measured| measured.interrupted) {
+            break;
+        }
+    }
+    Ok(measured)
 }
 
 /// Runs the rounds of everything planned. Takes any executor, so that whole runs are tested without a clock.
 fn run_rounds(
     context: &Context<'_>,
     suite: &Suite,
-    found: Benchmarks,
+    found: &Benchmarks,
+    seed: u64,
     executor: &mut dyn Executor,
-) -> Result<Measured, Error> {
-    let Benchmarks { mut evidence, planned, notes, .. } = found;
+) -> Measured {
+    let planned = &found.planned;
+    let mut evidence = found.evidence.clone();
     let max_time = suite.run.max_time_ns.map(Duration::from_nanos);
     let ui = context.ui;
-    ui.status("Measuring", start_line(&planned, context.seed));
-    let mut phase = Phase { context, stage: Stage::Screen, first_sequence: 0, max_time, notes };
-    let screened = phase.run(&mut evidence, &planned, executor);
+    ui.status("Measuring", start_line(planned, seed));
+    let notes = found.notes.clone();
+    let mut phase = Phase { context, seed, stage: Stage::Screen, first_sequence: 0, max_time, notes };
+    let screened = phase.run(&mut evidence, planned, executor);
 
-    let candidates = candidates(context, &evidence, &planned);
+    let candidates = candidates(seed, &evidence, planned);
     let mut interrupted = screened.interrupted;
     if !candidates.is_empty() && !interrupted {
         ui.status(
@@ -94,12 +105,13 @@ fn run_rounds(
     for note in &phase.notes {
         ui.warn(note);
     }
-    Ok(Measured { evidence, interrupted, notes: phase.notes })
+    Measured { evidence, interrupted, notes: phase.notes }
 }
 
 /// One phase of measuring.
 struct Phase<'a> {
     context: &'a Context<'a>,
+    seed: u64,
     stage: Stage,
     first_sequence: u64,
     max_time: Option<Duration>,
@@ -116,7 +128,7 @@ impl Phase<'_> {
         executor: &mut dyn Executor,
     ) -> measure::Measured {
         let plan = MeasurePlan {
-            seed: self.context.seed,
+            seed: self.seed,
             stage: self.stage,
             first_sequence: self.first_sequence,
             max_time: self.max_time,
@@ -163,11 +175,11 @@ impl Phase<'_> {
 
 /// The plans of the benchmarks that may fail the run, for measuring them again.
 fn candidates(
-    context: &Context<'_>,
+    seed: u64,
     evidence: &[Evidence],
     planned: &[(usize, PlannedBenchmark)],
 ) -> Vec<(usize, PlannedBenchmark)> {
-    let judged = RunContext { seed: context.seed, ..RunContext::default() };
+    let judged = RunContext { seed, ..RunContext::default() };
     let candidates = verdict::confirmation_candidates(evidence, &judged);
     planned
         .iter()

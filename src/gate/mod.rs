@@ -48,6 +48,8 @@ pub struct Request {
     pub keep: bool,
     /// `--dry-run`.
     pub dry_run: bool,
+    /// How often everything is measured: 1, or the repeats of [`Command::Aa`].
+    pub repeats: u32,
 }
 
 /// The verbs that measure.
@@ -57,6 +59,8 @@ pub enum Command {
     Compare,
     /// Head alone.
     Run,
+    /// Head against itself.
+    Aa,
 }
 
 impl Command {
@@ -65,6 +69,7 @@ impl Command {
         match self {
             Self::Compare => "compare",
             Self::Run => "run",
+            Self::Aa => "aa",
         }
     }
 }
@@ -76,6 +81,16 @@ pub enum HeadRequest {
     WorkingTree,
     /// A revision.
     Revision(String),
+}
+
+impl HeadRequest {
+    /// The value of `--head`: `worktree`, or a revision.
+    pub fn from_flag(flag: &str) -> Self {
+        match flag {
+            "worktree" => Self::WorkingTree,
+            revision => Self::Revision(revision.to_owned()),
+        }
+    }
 }
 
 /// Flags that go to cargo unchanged.
@@ -96,8 +111,8 @@ pub struct CargoFlags {
 pub enum Outcome {
     /// The plan was shown; nothing was done.
     Planned,
-    /// There is a report.
-    Finished(Box<Report>),
+    /// There are reports, one for each repeat; never none.
+    Finished(Vec<Report>),
 }
 
 /// What a run knows from its start on.
@@ -195,10 +210,16 @@ fn run_suite(
     let programs = programs::Builder::new(context, suite, &cargo, &slot).build(checkout, &chosen)?;
     header.warnings.extend(programs.warnings.iter().cloned());
     header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
-    let measured = measuring::measure(context, suite, &slot, &programs);
+    let seeds: Vec<u64> =
+        (0..u64::from(request.repeats.max(1))).map(|repeat| context.seed.wrapping_add(repeat)).collect();
+    let measured = measuring::measure(context, suite, &slot, &programs, &seeds);
     let cleaned = programs.finish(request.keep, ui);
-    let report = conclude::report(context, suite, header, measured?, cleaned);
-    Ok(Outcome::Finished(Box::new(report)))
+    let reports = measured?
+        .into_iter()
+        .zip(seeds)
+        .map(|(measured, seed)| conclude::report(context, suite, header.clone(), seed, measured, &cleaned))
+        .collect();
+    Ok(Outcome::Finished(reports))
 }
 
 /// A slot of the cache, freed of what killed runs left.
@@ -312,5 +333,5 @@ fn refuse_cache_inside(cache: &Path, context: &Context<'_>) -> Result<(), Error>
 /// A seed from the system's randomness, small enough for every JSON reader.
 fn drawn_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one("seed") >> 11
+    RandomState::new().hash_one("seed") >> 12
 }

@@ -135,6 +135,9 @@ impl<'a> State<'a> {
     pub(super) fn keep(&mut self, taken: Vec<Taken>, stage: Stage) {
         for Taken { side, sequence, sample } in taken {
             self.wall_ns[side] += sample.wall_ns;
+            let wall = sample.wall_ns as f64;
+            let is_latency =
+                sample.values.get(&Metric::Latency).is_some_and(|latency| latency.total_cmp(&wall).is_eq());
             self.runs[side].push(UnitRun {
                 stage,
                 round: Some(self.rounds - 1),
@@ -142,6 +145,7 @@ impl<'a> State<'a> {
                 context_switches: Some(sample.context_switches),
                 work: sample.work,
                 peak_rss_floor: sample.peak_rss_floor,
+                wall_ns: (!is_latency).then_some(wall),
                 values: sample.values,
             });
         }

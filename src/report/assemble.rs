@@ -130,7 +130,12 @@ fn finite(number: Option<f64>) -> Option<f64> {
 }
 
 fn finite_run(run: UnitRun) -> UnitRun {
-    UnitRun { work: finite(run.work), peak_rss_floor: finite(run.peak_rss_floor), ..run }
+    UnitRun {
+        work: finite(run.work),
+        peak_rss_floor: finite(run.peak_rss_floor),
+        wall_ns: finite(run.wall_ns),
+        ..run
+    }
 }
 
 fn finite_comparison(comparison: Comparison) -> Comparison {

@@ -1,5 +1,6 @@
 //! Reports: one model, one writer a format.
 
+pub mod aa;
 pub mod assemble;
 pub mod csv;
 mod evidence;

@@ -309,6 +309,7 @@ impl Collector {
                 context_switches: None,
                 work: None,
                 peak_rss_floor: None,
+                wall_ns: None,
                 values,
             };
             runs.push(run);

@@ -97,7 +97,8 @@ pub fn summarise(repeats: &[Vec<Evidence>], judgements: &[RunJudgement], context
     let mut rows: BTreeMap<(usize, Metric), (AaRow, Vec<f64>)> = BTreeMap::new();
     for (evidence, judgement) in repeats.iter().zip(judgements) {
         for (place, (evidence, judged)) in evidence.iter().zip(&judgement.benchmarks).enumerate() {
-            for comparison in judged.comparisons.iter().filter(|comparison| comparison.derived_from.is_none()) {
+            for comparison in judged.comparisons.iter().filter(|comparison| comparison.derived_from.is_none())
+            {
                 let key = (place, comparison.metric.clone());
                 let (row, changes) = rows.entry(key).or_insert_with(|| {
                     let row = AaRow {
@@ -200,7 +201,8 @@ fn advice(summary: &AaSummary) -> Vec<String> {
     }
     if 0 < summary.false_alarms {
         let alarming = gated().filter(|row| 0 < row.verdicts.regression);
-        let names: Vec<String> = alarming.map(|row| format!("{} {}", row.identity.label(), row.metric)).collect();
+        let names: Vec<String> =
+            alarming.map(|row| format!("{} {}", row.identity.label(), row.metric)).collect();
         advice.push(format!(
             "{} of {} repeats raised a false alarm: {}; do not gate on this machine before that is mended",
             summary.false_alarms,
@@ -240,6 +242,7 @@ mod tests {
                     context_switches: None,
                     work: None,
                     peak_rss_floor: None,
+                    wall_ns: None,
                     values: Values::from_iter([(
                         Metric::Latency,
                         centre * (1.0 + spread * f64::from(run * 7 % 11) / 11.0),
@@ -290,6 +293,10 @@ mod tests {
     fn offset_between_equal_sides_raises_the_smallest_limit() {
         let summary = summary(&[repeat(100.0, 100.0, 0.0), repeat(100.0, 111.0, 0.0)]);
         assert_eq!(summary.rows[0].smallest_max_percent, Some(12.5));
-        assert!(summary.advice.iter().any(|line| line.contains("max_percent = 12.5 at best")), "{:?}", summary.advice);
+        assert!(
+            summary.advice.iter().any(|line| line.contains("max_percent = 12.5 at best")),
+            "{:?}",
+            summary.advice
+        );
     }
 }

@@ -112,8 +112,18 @@ pub struct UnitRun {
     /// The floor of its peak RSS, in bytes, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_floor: Option<f64>,
+    /// Wall time of its process in ns, where that is not its latency: what `min_time` counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ns: Option<f64>,
     /// The values.
     pub values: Values,
+}
+
+impl UnitRun {
+    /// Wall time of its process, as far as it is known. ns.
+    pub fn wall(&self) -> Option<f64> {
+        self.wall_ns.or_else(|| self.values.get(&Metric::Latency))
+    }
 }
 
 /// One revision's runs of a benchmark.

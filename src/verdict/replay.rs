@@ -148,7 +148,7 @@ fn timely(settings: &BenchmarkSettings, runs: &Runs<'_>, looks: &[u32], fewest: 
     let reached = |count: u32| {
         let measured = |side: &[&UnitRun]| {
             let first = side.iter().take(count as usize);
-            first.filter_map(|run| run.values.get(&Metric::Latency)).sum::<f64>()
+            first.filter_map(|run| run.wall()).sum::<f64>()
         };
         let wanted = settings.sampling.min_time_ns as f64;
         wanted <= measured(&runs.base) && wanted <= measured(&runs.head)

@@ -54,7 +54,7 @@ fn kept(side: &[UnitRun]) -> impl Iterator<Item = &UnitRun> {
 
 /// Whether the measured wall time of a side has reached `min_time`.
 fn min_time_reached(settings: &BenchmarkSettings, side: &[UnitRun]) -> bool {
-    let measured: f64 = kept(side).filter_map(|run| run.values.get(&Metric::Latency)).sum();
+    let measured: f64 = kept(side).filter_map(UnitRun::wall).sum();
     settings.sampling.min_time_ns as f64 <= measured
 }
 

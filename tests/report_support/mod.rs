@@ -85,6 +85,7 @@ pub(crate) fn run(sequence: u64, values: &[(Metric, f64)]) -> UnitRun {
         context_switches: Some(2),
         work: None,
         peak_rss_floor: None,
+        wall_ns: None,
         values: Values::from_iter(values.iter().cloned()),
     }
 }

@@ -124,6 +124,7 @@ pub(crate) fn staged(stage: Stage, metric: &Metric, values: &[f64]) -> Vec<UnitR
         context_switches: None,
         work: None,
         peak_rss_floor: None,
+        wall_ns: None,
         values: Values::from_iter([(metric.clone(), value)]),
     };
     values.iter().enumerate().map(run).collect()
