@@ -230,10 +230,8 @@ impl<'a> Finder<'a, '_> {
             (Some(_), Some(_)) => Presence::Compared,
             (Some(_), None) => Presence::Removed,
             // Without a base at all nothing is new: head is just measured.
-            _ if self.programs.base().is_none() && self.context.request.command == super::Command::Run => {
-                Presence::Compared
-            }
-            _ => Presence::New,
+            (None, _) if self.context.request.command != super::Command::Compare => Presence::Compared,
+            (None, _) => Presence::New,
         };
         let mut evidence = evidence(&target.id, &variant.variant, id, harness.as_str(), presence, settings);
         // Of what is not compared, head alone is measured; a removed one has no head.
