@@ -12,10 +12,11 @@ mod report;
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, ExitCode};
-use crate::ui::Ui;
+use crate::ui::{Color, Ui};
 use options::OutputFlags;
 
 const AFTER_HELP: &str = "\
@@ -79,22 +80,58 @@ impl Verb {
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(without_subcommand_name(args)) {
         Ok(cli) => cli,
-        Err(error) => {
-            // clap prints help and version as errors too; a closed stdout is not worth a message.
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success };
-        }
+        Err(error) => return without_call(&error),
     };
     let verb = cli.verb.unwrap_or_else(|| Verb::Compare(Box::new(cli.compare)));
     let output = verb.output();
-    let cargo_term_color = std::env::var("CARGO_TERM_COLOR").ok();
-    let ui = Ui::new(output.color, cargo_term_color.as_deref(), output.quiet, output.verbose);
+    let ui = Ui::new(output.color, cargo_term_color().as_deref(), output.quiet, output.verbose);
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(verb, &ui)))
         .unwrap_or_else(|payload| Err(Error::Internal(panic_text(payload.as_ref()))));
     outcome.unwrap_or_else(|error| {
         ui.error(&error);
         error.exit_code()
     })
+}
+
+fn cargo_term_color() -> Option<String> {
+    std::env::var("CARGO_TERM_COLOR").ok()
+}
+
+/// What clap answers itself: help and version, or a mistake.
+fn without_call(answer: &clap::Error) -> ExitCode {
+    let ui = Ui::new(Color::Auto, cargo_term_color().as_deref(), false, 0);
+    if !answer.use_stderr() {
+        // A closed stdout is not worth a message.
+        let _ = answer.print();
+        return ExitCode::Success;
+    }
+    if answer.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = answer.print();
+        ui.error("a command is missing; help is above");
+        return ExitCode::Usage;
+    }
+    let (usage, mistake) = mistake(&answer.render().to_string());
+    match usage {
+        Some(usage) => ui.error_below(&usage, &mistake),
+        None => ui.error(mistake),
+    }
+    ExitCode::Usage
+}
+
+/// clap's paragraphs as the usage, and all else in one line.
+fn mistake(rendered: &str) -> (Option<String>, String) {
+    let (usage, other): (Vec<&str>, Vec<&str>) =
+        rendered.split("\n\n").map(str::trim).partition(|paragraph| paragraph.starts_with("Usage: "));
+    let sentences: Vec<String> = other
+        .into_iter()
+        .map(|paragraph| {
+            let text = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = text.strip_prefix("error: ").or(text.strip_prefix("tip: ")).unwrap_or(&text);
+            text.replace("For more information, try", "for more, try").trim_end_matches('.').to_owned()
+        })
+        .filter(|sentence| !sentence.is_empty())
+        .collect();
+    (usage.first().map(|usage| (*usage).to_owned()), sentences.join("; "))
 }
 
 fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {

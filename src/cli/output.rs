@@ -41,7 +41,7 @@ impl Outputs {
     ///
     /// # Errors
     ///
-    /// An unknown format, two formats for stdout, two for one path, or a path in a directory that does not exist.
+    /// An unknown format, two formats for stdout, or two for one path; a path that cannot be written.
     pub(super) fn parse(flags: &[String]) -> Result<Self, Error> {
         let mut outputs: Vec<Output> = Vec::new();
         for flag in flags {
@@ -60,13 +60,6 @@ impl Outputs {
                 if path.as_os_str().is_empty() {
                     return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
                 }
-                let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-                    return Err(Error::Usage(format!(
-                        "cannot write `--format {flag}`: there is no directory {}; create it first",
-                        directory.display()
-                    )));
-                }
             }
             if let Some(other) = outputs.iter().find(|other| other.path == path) {
                 let place = path.map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
@@ -76,6 +69,9 @@ impl Outputs {
                 )));
             }
             outputs.push(Output { format, path });
+        }
+        for path in outputs.iter().filter_map(|output| output.path.as_deref()) {
+            report::write::check_writable(path).map_err(|error| Error::Execution(error.to_string()))?;
         }
         if outputs.iter().all(|output| output.path.is_some()) {
             outputs.push(Output { format: Format::Terminal, path: None });
@@ -186,14 +182,10 @@ mod tests {
 
     #[test]
     fn format_errors_are_told_before_anything_runs() {
-        for flags in
-            [&["jsn"][..], &["json", "csv"], &["json=a", "csv=a"], &["json="], &["json=no/such/dir/a.json"]]
-        {
-            assert_eq!(
-                parse(flags).expect_err("invalid").exit_code(),
-                crate::error::ExitCode::Usage,
-                "{flags:?}"
-            );
+        for flags in [&["jsn"][..], &["json", "csv"], &["json=a", "csv=a"], &["json="]] {
+            assert_eq!(parse(flags).expect_err("invalid").exit_code(), ExitCode::Usage, "{flags:?}");
         }
+        let unwritable = parse(&["json=no/such/dir/a.json"]).expect_err("there is no such directory");
+        assert_eq!(unwritable.exit_code(), ExitCode::Execution);
     }
 }

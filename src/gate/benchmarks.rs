@@ -379,7 +379,10 @@ fn program<'a>(
 fn build_failed(side: &BuiltSide, failure: &TargetFailure) -> Trouble {
     Box::new(BenchmarkError {
         kind: ErrorKind::BuildFailed,
-        message: format!("in {}: {failure}; cargo's messages are above", side.name),
+        message: format!(
+            "in {}: {} did not build; cargo's messages are above\nthe command was `{}`, and ended with {}",
+            side.name, failure.target, failure.command, failure.exit
+        ),
         stderr: None,
     })
 }

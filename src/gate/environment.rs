@@ -1,13 +1,15 @@
 //! What a run takes from its surroundings, read once, so that nothing below reads the environment.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use etcetera::BaseStrategy;
 
-use crate::error::Error;
+use crate::error::{Error, ExitCode};
 use crate::revision::CiHints;
 
 /// The surroundings of a run.
@@ -21,7 +23,7 @@ pub struct Environment {
     pub cargo: PathBuf,
     /// Our own executable, started again as the runner.
     pub own_executable: PathBuf,
-    /// Everything that is set.
+    /// Everything that is set, but what a git hook tells git about where it works: no child works there.
     pub variables: Vec<(OsString, OsString)>,
     /// What a CI system says about the run.
     pub ci: CiHints,
@@ -31,7 +33,7 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the surroundings of this process, and takes over its interrupts: the first one is told through
-    /// `interrupted`, a second one ends the process at once.
+    /// `interrupted`.
     ///
     /// # Errors
     ///
@@ -47,7 +49,7 @@ impl Environment {
             cache: cache_directory()?,
             cargo: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
             own_executable,
-            variables: std::env::vars_os().collect(),
+            variables: std::env::vars_os().filter(|(name, _)| !is_git_location(name)).collect(),
             ci: ci_hints(|name| std::env::var(name).ok()),
             interrupted: interrupt_flag()?,
         })
@@ -95,16 +97,64 @@ fn ci_hints(variable: impl Fn(&str) -> Option<String>) -> CiHints {
     }
 }
 
+/// The variables that would send a child's git to the user's repository instead of the worktree it runs in: a
+/// hook's git sets them. Those that carry configuration, such as credentials for a registry, stay.
+fn is_git_location(name: &OsStr) -> bool {
+    [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_QUARANTINE_PATH",
+        "GIT_GRAFT_FILE",
+        "GIT_SHALLOW_FILE",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_NAMESPACE",
+        "GIT_PREFIX",
+        "GIT_INTERNAL_SUPER_PREFIX",
+    ]
+    .iter()
+    .any(|variable| name == *variable)
+}
+
+/// A flag that the first interrupt sets. A second one gives the clean-up that is then going on a little more time, so
+/// that pressing Ctrl-C twice leaves no more behind than pressing it once; a third one ends the process at once.
 fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: the second signal finds the flag already set and ends the process.
-        signal_hook::flag::register_conditional_shutdown(signal, 4, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| Error::Execution(format!("failed to listen for interrupts: {error}")))?;
-    }
+    let failed =
+        |error: std::io::Error| Error::Execution(format!("failed to listen for interrupts: {error}"));
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
+    let told = Arc::clone(&flag);
+    let listen = move || {
+        for (number, _) in signals.forever().enumerate() {
+            match number {
+                0 => told.store(true, Ordering::Relaxed),
+                1 => drop(std::thread::spawn(|| {
+                    std::thread::sleep(CLEAN_UP_LIMIT);
+                    end_at_once();
+                })),
+                _ => end_at_once(),
+            }
+        }
+    };
+    std::thread::Builder::new().name("interrupts".to_owned()).spawn(listen).map_err(failed)?;
     Ok(flag)
+}
+
+/// How long a clean-up may take after a second interrupt: more than a killed benchmark takes to be gone.
+const CLEAN_UP_LIMIT: Duration = Duration::from_secs(15);
+
+fn end_at_once() -> ! {
+    // The user asked more than once; the next run sweeps what is left.
+    let _ = writeln!(
+        std::io::stderr(),
+        "\nerror: interrupted again before the clean-up was through; the next run, or `cargo benchgate cache clean`, finishes it"
+    );
+    std::process::exit(ExitCode::Execution as i32)
 }
 
 #[cfg(test)]

@@ -82,6 +82,9 @@ fn run_rounds(
     let mut evidence = found.evidence.clone();
     let max_time = suite.run.max_time_ns.map(Duration::from_nanos);
     let ui = context.ui;
+    if planned.is_empty() {
+        return Measured { evidence, interrupted: false, notes: found.notes.clone() };
+    }
     ui.status("Measuring", start_line(planned, seed));
     let notes = found.notes.clone();
     let mut phase = Phase { context, seed, stage: Stage::Screen, first_sequence: 0, max_time, notes };

@@ -133,8 +133,8 @@ struct Context<'a> {
 /// When there is nothing to report: bad configuration or usage, no base, a revision that cannot be checked out, a
 /// workspace that does not build at all, or an interrupt before anything was measured.
 pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outcome, Error> {
-    let repository = Repository::discover(&starting_directory(request, environment))?;
     let manifest = find_manifest(request, environment)?;
+    let repository = Repository::discover(manifest.parent().unwrap_or(&environment.cwd))?;
     let cargo = cargo_settings(request, environment, ui)?;
     let user_workspace = user_workspace(environment, &cargo, &manifest)?;
     let relative = |path: &Path| {
@@ -229,13 +229,6 @@ fn acquire_slot(context: &Context<'_>) -> Result<Slot, Error> {
     let slots = SlotRoot::new(cache, &context.repository)?;
     slots.sweep()?;
     Ok(slots.acquire()?)
-}
-
-/// Where the search for the repository and the manifest begins.
-fn starting_directory(request: &Request, environment: &Environment) -> PathBuf {
-    let manifest = request.manifest_path.as_ref().map(|path| environment.cwd.join(path));
-    let parent = manifest.as_deref().and_then(Path::parent).map(Path::to_owned);
-    parent.unwrap_or_else(|| environment.cwd.clone())
 }
 
 /// The suite of a request, for those who only look at it.

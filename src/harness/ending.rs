@@ -24,10 +24,12 @@ pub(super) fn check(output: &RunOutput, exit_codes: &[i32]) -> Result<(), Harnes
             Err(HarnessError::new(ErrorKind::ExitCode, message))
         }
         ExitOutcome::TimedOut => {
-            let seconds = output.wall_ns as f64 / 1e9;
+            let ms = output.wall_ns / 1_000_000;
+            let after =
+                if ms < 1000 { format!("{ms} ms") } else { format!("{}.{} s", ms / 1000, ms % 1000 / 100) };
             let message = format!(
-                "the benchmark was killed at its time limit, after {seconds:.1} s; raise `timeout`, or measure less \
-                 work in one run"
+                "the benchmark was killed at its time limit, after {after}; raise `timeout` (--timeout), or measure \
+                 less work in one run"
             );
             Err(HarnessError::new(ErrorKind::Timeout, message))
         }

@@ -92,9 +92,12 @@ pub struct SuiteErrors(pub Vec<SuiteError>);
 
 impl fmt::Display for SuiteErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.len() {
-            1 => f.write_str("the benchgate configuration has 1 error:")?,
-            n => write!(f, "the benchgate configuration has {n} errors:")?,
+        let what = if self.is_usage() { "command line" } else { "benchgate configuration" };
+        match &self.0[..] {
+            [error] => {
+                return write!(f, "{}{error}", if self.is_usage() { "" } else { "bad configuration: " });
+            }
+            errors => write!(f, "the {what} has {} errors:", errors.len())?,
         }
         for error in &self.0 {
             write!(f, "\n  {error}")?;
@@ -104,6 +107,13 @@ impl fmt::Display for SuiteErrors {
 }
 
 impl std::error::Error for SuiteErrors {}
+
+impl SuiteErrors {
+    /// Whether flags alone are at fault, which is bad usage and no bad configuration.
+    fn is_usage(&self) -> bool {
+        self.0.iter().all(|error| error.place.is_command_line())
+    }
+}
 
 /// Why nothing, or not what was asked for, is selected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -224,7 +234,11 @@ impl From<LoadError> for crate::error::Error {
 
 impl From<SuiteErrors> for crate::error::Error {
     fn from(errors: SuiteErrors) -> Self {
-        Self::Configuration(errors.to_string())
+        if errors.is_usage() {
+            Self::Usage(errors.to_string())
+        } else {
+            Self::Configuration(errors.to_string())
+        }
     }
 }
 

@@ -102,9 +102,22 @@ impl Ui {
         self.prefixed(YELLOW, "warning", &text.to_string());
     }
 
-    /// The last line of a failed run.
+    /// The end of a failed run. Its last line says why: of a longer text the first line comes last, below the rest.
     pub fn error(&self, text: impl std::fmt::Display) {
-        self.prefixed(RED, "error", &text.to_string());
+        let text = text.to_string();
+        match text.trim_end().split_once('\n') {
+            None => self.prefixed(RED, "error", text.trim_end()),
+            Some((headline, details)) => {
+                self.error_below(details, &format!("{} (see above)", headline.trim_end_matches(':')));
+            }
+        }
+    }
+
+    /// The same, with lines of their own above the last one.
+    pub fn error_below(&self, details: &str, headline: &str) {
+        self.clear_progress();
+        let _ = writeln!(anstream::stderr(), "{details}");
+        self.prefixed(RED, "error", headline);
     }
 
     /// Shows progress: rewritten in place on a terminal, nothing elsewhere. Never call it while a measurement runs.

@@ -34,23 +34,18 @@ fn also_failing<'a>(
 }
 
 /// One benchmark as the exit line sees it.
-pub(super) struct Named<'a> {
+pub(super) struct Named {
     pub(super) label: String,
     pub(super) result: BenchResult,
     pub(super) removed: bool,
     pub(super) skipped: bool,
     /// Why it has no result.
-    pub(super) error: Option<&'a str>,
+    pub(super) error: Option<String>,
 }
 
 /// The exit status with its reason. `measured_nothing`: the run has no sample and no benchmark known to be unchanged,
 /// which is never green.
-pub(super) fn exit(
-    summary: &Summary,
-    context: &RunContext,
-    names: &[Named<'_>],
-    measured_nothing: bool,
-) -> Exit {
+pub(super) fn exit(summary: &Summary, context: &RunContext, names: &[Named], measured_nothing: bool) -> Exit {
     let code = match code(summary, context) {
         ExitCode::Success | ExitCode::GateFailed if measured_nothing => ExitCode::NotMeasured,
         code => code,
@@ -67,32 +62,35 @@ fn because(
     code: ExitCode,
     summary: &Summary,
     context: &RunContext,
-    names: &[Named<'_>],
+    names: &[Named],
     measured_nothing: bool,
 ) -> Option<String> {
     let with = |result: BenchResult| names.iter().filter(move |named| named.result == result);
     let labels = |result| listed(with(result).map(|named| named.label.as_str()));
-    let first_error = |result| {
-        let message = with(result).find_map(|named| named.error)?.lines().next()?;
-        Some(format!(": {message}"))
+    // Who failed, and why the first did. What was measured of one alone says its name itself.
+    let failed = |result| {
+        let first = with(result).find_map(|named| Some((named, named.error.as_ref()?.lines().next()?)));
+        match first {
+            None => labels(result),
+            Some((named, message)) if with(result).count() == 1 && message.starts_with(&named.label) => {
+                message.to_owned()
+            }
+            Some((_, message)) => format!("{}: {message}", labels(result)),
+        }
     };
     match code {
         ExitCode::Success => None,
         ExitCode::Execution if context.interrupted => Some("interrupted before all was measured".to_owned()),
-        ExitCode::Execution => Some(format!(
-            "{} failed: {}{}",
-            counted(summary.error, "benchmark"),
-            labels(BenchResult::Error),
-            first_error(BenchResult::Error).unwrap_or_default()
-        )),
+        ExitCode::Execution => {
+            Some(format!("{} failed: {}", counted(summary.error, "benchmark"), failed(BenchResult::Error)))
+        }
         ExitCode::NotMeasured if measured_nothing && summary.metric_error == 0 => {
             Some("nothing was measured: no benchmark gave a sample in head".to_owned())
         }
         ExitCode::NotMeasured => Some(format!(
-            "{} lacked a measurement that was asked for: {}{}",
+            "{} lacked a measurement that was asked for: {}",
             counted(summary.metric_error, "benchmark"),
-            labels(BenchResult::MetricError),
-            first_error(BenchResult::MetricError).unwrap_or_default()
+            failed(BenchResult::MetricError)
         )),
         _ => {
             let mut parts = Vec::new();

@@ -76,7 +76,11 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
             result: judged.result,
             removed: evidence.presence == Presence::Removed,
             skipped: skipped_before < summary.skipped,
-            error: evidence.error.as_ref().map(|error| error.message.as_str()),
+            error: match &evidence.error {
+                Some(error) => Some(error.message.clone()),
+                None => missing_metric(evidence, &judged.comparisons)
+                    .map(|metric| format!("`{metric}` was not measured on both sides")),
+            },
         });
     }
     let known = |evidence: &Evidence| {
@@ -166,13 +170,19 @@ fn heads(evidence: &Evidence) -> &[Side] {
     }
 }
 
-/// Whether something that was asked for was not measured: a metric, or anything at all.
-fn lacks_measurement(evidence: &Evidence, comparisons: &[Comparison]) -> bool {
+/// A metric that was asked for and not measured.
+fn missing_metric<'a>(evidence: &Evidence, comparisons: &'a [Comparison]) -> Option<&'a Metric> {
     let asked =
         |metric: &Metric| evidence.settings.metrics.get(metric).is_some_and(|metric| metric.asked_for);
-    let missing = comparisons
+    comparisons
         .iter()
-        .any(|comparison| comparison.reason == Some(Reason::NotMeasured) && asked(&comparison.metric));
+        .find(|comparison| comparison.reason == Some(Reason::NotMeasured) && asked(&comparison.metric))
+        .map(|comparison| &comparison.metric)
+}
+
+/// Whether something that was asked for was not measured: a metric, or anything at all.
+fn lacks_measurement(evidence: &Evidence, comparisons: &[Comparison]) -> bool {
+    let missing = missing_metric(evidence, comparisons).is_some();
     let own = |comparison: &&Comparison| comparison.derived_from.is_none();
     let nothing = match evidence.presence {
         Presence::Removed | Presence::Unchanged | Presence::NotComparable => false,
