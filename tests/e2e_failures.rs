@@ -117,9 +117,7 @@ fn flag_sets_the_time_limit_of_a_unit_run() {
     need_git!();
     let playground = two_revisions();
     playground.configure("[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nargs = [\"hang\"]");
-    playground
-        .quick(&["--timeout", "30ms"])
-        .ends(4, &["1 benchmark failed: tool, ", " ms; raise `timeout`"]);
+    playground.quick(&["--timeout", "30ms"]).ends(4, &["1 benchmark failed: tool, ", " ms; raise `timeout`"]);
 }
 
 #[test]
