@@ -60,6 +60,14 @@ pub(super) fn measure(
     };
     let found = finder.find()?;
     refuse_nothing(&found)?;
+    let labels: Vec<(String, &BenchmarkSettings)> = found
+        .planned
+        .iter()
+        .map(|(place, benchmark)| (benchmark.identity.label(), &found.evidence[*place].settings))
+        .collect();
+    for warning in verdict::warnings::before_measuring(&labels) {
+        context.ui.warn(warning);
+    }
     let mut measured: Vec<Measured> = Vec::new();
     for &seed in seeds {
         measured.push(run_rounds(context, suite, &found, seed, &mut executor));
