@@ -65,7 +65,7 @@ const BENCH_REVERSE: &str = r#"fn main() {
 ///
 /// When a step fails, or when the gate does not end with exit status 1.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
-    let binary = build_binary()?;
+    let binary = build_binary(&[])?;
     let folder = tempfile::Builder::new().prefix("benchgate-demo-").tempdir()?;
     let repository = folder.path().join("checksum");
     fs::create_dir_all(repository.join("src"))?;
@@ -100,12 +100,13 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Builds `cargo-benchgate` in the profile this program was built in, and gives its path.
-fn build_binary() -> Result<PathBuf, Box<dyn Error>> {
+/// Builds `cargo-benchgate` and gives its path.
+pub(crate) fn build_binary(flags: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask lies in the workspace")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--quiet", "--bin", "cargo-benchgate", "--message-format", "json-render-diagnostics"])
+        .args(flags)
         .current_dir(root)
         .stderr(std::process::Stdio::inherit())
         .output()?;
