@@ -3,6 +3,9 @@
 //! The library behind the `cargo-benchgate` binary. The way of one run, and what each module must not know, is in
 //! ARCHITECTURE.md.
 
+// The bans of clippy.toml hold for what is shipped; tests may start processes and look at the environment.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod build;
 pub mod cli;
 pub mod error;

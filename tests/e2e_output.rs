@@ -34,21 +34,19 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
 fn colour_is_where_it_was_asked_for() {
     need_git!();
     let playground = Playground::probe();
-    let cases: &[(&[&str], &[(&str, &str)], bool)] = &[
-        (&[], &[], false),
-        (&["--color", "always"], &[], true),
-        (&["--color", "always"], &[("NO_COLOR", "1")], true),
-        (&[], &[("CARGO_TERM_COLOR", "always")], true),
-        (&["--color", "never"], &[("CARGO_TERM_COLOR", "always")], false),
-        (&["--color", "never"], &[("CLICOLOR_FORCE", "1")], false),
-    ];
-    for (args, variables, coloured) in cases {
+    let case = |args: &[&str], variable: Option<(&str, &str)>, coloured: bool| {
         let mut command = playground.command_in(playground.root());
-        command.args(["--dry-run", "--base", "HEAD"]).args(*args).envs(variables.iter().copied());
+        command.args(["--dry-run", "--base", "HEAD"]).args(args).envs(variable);
         let ran = finish(&mut command);
         ran.ends(0, &[]);
-        assert_eq!(ran.stderr.contains(ESCAPE), *coloured, "{args:?} {variables:?}: {ran}");
-    }
+        assert_eq!(ran.stderr.contains(ESCAPE), coloured, "{args:?} {variable:?}: {ran}");
+    };
+    case(&[], None, false);
+    case(&["--color", "always"], None, true);
+    case(&["--color", "always"], Some(("NO_COLOR", "1")), true);
+    case(&[], Some(("CARGO_TERM_COLOR", "always")), true);
+    case(&["--color", "never"], Some(("CARGO_TERM_COLOR", "always")), false);
+    case(&["--color", "never"], Some(("CLICOLOR_FORCE", "1")), false);
     let ran = playground.quick(&["--base", "HEAD", "--color", "always", "--max-percent", "1000"]);
     assert!(ran.stdout.contains(ESCAPE), "the table is coloured: {ran}");
 }
@@ -88,7 +86,7 @@ fn judging_a_saved_report_again_gives_the_same_bytes_and_other_settings_another_
     assert_eq!(bytes("first.json"), bytes("second.json"));
 
     let ran = playground.run(&["judge", report, "--max-percent", "1000", "--metric", "latency"]);
-    ran.ends(1, &[]);
+    ran.ends(0, &[]).shows("limit 1000 %");
     playground.run(&["judge", report, "--no-fail"]).ends(0, &[]).says("--no-fail");
     let ran = playground.run(&["judge", "samples.csv", "--preset", "fixed"]);
     ran.ends(1, &["1 regression"]).shows("tool");

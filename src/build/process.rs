@@ -1,19 +1,18 @@
 //! Starting cargo: its answer read as it comes, its end on the stop flag.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::BuildError;
 
 /// How often the stop flag is looked at.
 const TICK: Duration = Duration::from_millis(50);
-/// How long cargo may take to end by itself: Ctrl-C reaches it as well, and it then stops its compilers.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Where cargo's progress and the compiler's messages go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +21,14 @@ pub enum Diagnostics {
     Inherit,
     /// To the end of this file.
     File(PathBuf),
+}
+
+/// A program with this environment and nothing else of ours, in `cwd`.
+#[allow(clippy::disallowed_methods, reason = "the one place that starts what builds need")]
+pub(super) fn command(program: impl AsRef<OsStr>, env: &[(OsString, OsString)], cwd: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(env.iter().cloned()).current_dir(cwd);
+    command
 }
 
 /// Runs a short question and returns its standard output.
@@ -127,14 +134,10 @@ fn quoted(word: &str) -> String {
     }
 }
 
+/// Ends cargo with its compilers and build scripts. Only the terminal's Ctrl-C reaches them by itself; a signal to us
+/// alone, as CI systems send it, does not.
 fn end(child: &mut Child) {
-    let deadline = Instant::now() + GRACE;
-    while Instant::now() < deadline {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return;
-        }
-        thread::sleep(TICK);
-    }
+    crate::measure::kill_tree(child);
     // Nothing is left to do when either fails: the process is gone.
     let _ = child.kill();
     let _ = child.wait();
@@ -153,6 +156,8 @@ fn ended_by_user(_: ExitStatus) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]

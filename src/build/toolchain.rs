@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::process::ask;
+use super::process::{self, ask};
 use super::settings::variable;
 use super::{BuildError, CargoSettings};
 
@@ -36,8 +36,8 @@ impl Toolchain {
         cwd: &Path,
     ) -> Result<Self, BuildError> {
         let rustup = |arguments: &[&str]| {
-            let mut command = Command::new("rustup");
-            command.args(arguments).env_clear().envs(env.iter().cloned()).current_dir(cwd);
+            let mut command = process::command("rustup", env, cwd);
+            command.args(arguments);
             ask(&mut command, "find the toolchain").map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         };
         let cargo_of = |name: &str| {
@@ -78,8 +78,7 @@ impl Toolchain {
         env: &[(OsString, OsString)],
         cwd: &Path,
     ) -> Command {
-        let mut command = Command::new(program);
-        command.env_clear().envs(env.iter().cloned()).current_dir(cwd);
+        let mut command = process::command(program, env, cwd);
         if let Some(name) = &self.rustup_toolchain {
             command.env("RUSTUP_TOOLCHAIN", name);
         }

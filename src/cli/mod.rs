@@ -1,4 +1,5 @@
 //! The command line: arguments to a call, a call to an exit status.
+#![allow(clippy::disallowed_methods, reason = "how the terminal is written to is known before a run")]
 
 mod aa;
 mod cache;
@@ -84,7 +85,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let verb = cli.verb.unwrap_or_else(|| Verb::Compare(Box::new(cli.compare)));
     let output = verb.output();
-    let ui = Ui::new(output.color, cargo_term_color().as_deref(), output.quiet, output.verbose);
+    let ui = Ui::new(output.color, cargo_term_color().as_deref(), output.quiet, output.verbose)
+        .with_columns(std::env::var("COLUMNS").ok().as_deref());
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(verb, &ui)))
         .unwrap_or_else(|payload| Err(Error::Internal(panic_text(payload.as_ref()))));
     outcome.unwrap_or_else(|error| {

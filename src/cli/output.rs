@@ -56,10 +56,8 @@ impl Outputs {
                     names.join(", ")
                 )));
             };
-            if let Some(path) = &path {
-                if path.as_os_str().is_empty() {
-                    return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
-                }
+            if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+                return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
             }
             if let Some(other) = outputs.iter().find(|other| other.path == path) {
                 let place = path.map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
@@ -98,7 +96,7 @@ impl Outputs {
     pub(super) fn write_aa(&self, report: &AaReport, ui: &Ui) -> Result<(), Error> {
         self.write_rendered(ui, |format, _| match format {
             Format::Json => report::aa::json(report).into_bytes(),
-            _ => report::aa::terminal(report, ui::terminal_width()).into_bytes(),
+            _ => report::aa::terminal(report, ui.width()).into_bytes(),
         })
     }
 
@@ -109,7 +107,7 @@ impl Outputs {
     ///
     /// When a file or stdout cannot be written.
     pub(super) fn write(&self, report: &Report, ui: &Ui) -> Result<(), Error> {
-        self.write_rendered(ui, |format, color| render(report, format, color))
+        self.write_rendered(ui, |format, color| render(report, format, color, ui.width()))
     }
 
     fn write_rendered(&self, ui: &Ui, render: impl Fn(Format, bool) -> Vec<u8>) -> Result<(), Error> {
@@ -152,10 +150,10 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
     Ok(code)
 }
 
-fn render(report: &Report, format: Format, color: bool) -> Vec<u8> {
+fn render(report: &Report, format: Format, color: bool, width: Option<usize>) -> Vec<u8> {
     match format {
         Format::Terminal => {
-            let options = report::terminal::Options { color, width: ui::terminal_width() };
+            let options = report::terminal::Options { color, width };
             report::terminal::terminal(report, options).into_bytes()
         }
         Format::Json => report::json::json(report).into_bytes(),

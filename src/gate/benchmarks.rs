@@ -296,7 +296,8 @@ impl<'a> Finder<'a, '_> {
         let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
         let environment = self.context.environment;
         let places = Places {
-            head_root: self.head_tree.join(package),
+            // Without a component for the package at the root itself, which would leave a slash at the end.
+            head_root: self.head_tree.join(package).components().collect(),
             work_directory: self.work_directory,
             variable: &|name| environment.variable(name).map(str::to_owned),
         };

@@ -46,8 +46,6 @@ pub(super) fn header(
 
 /// Judges what was measured. A clean-up that failed turns status 0 into 4.
 pub(super) fn report(
-    context: &Context<'_>,
-    suite: &Suite,
     mut header: Header,
     seed: u64,
     measured: Measured,
@@ -63,8 +61,8 @@ pub(super) fn report(
         seed,
         started_at: header.started_at.clone(),
         also_fail_on: header.suite.also_fail_on.clone(),
-        allow_partial: suite.run.allow_partial,
-        no_fail: context.request.no_fail,
+        allow_partial: header.suite.allow_partial,
+        no_fail: header.suite.no_fail,
         interrupted: measured.interrupted,
     };
     let judgement = verdict::judge_run(&measured.evidence, &run);

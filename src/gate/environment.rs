@@ -1,4 +1,5 @@
 //! What a run takes from its surroundings, read once, so that nothing below reads the environment.
+#![allow(clippy::disallowed_methods, reason = "read once here for all below")]
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

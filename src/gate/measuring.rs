@@ -1,6 +1,7 @@
 //! The measuring phase: lists, rounds, and the evidence that comes of them.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::Context;
@@ -69,8 +70,10 @@ pub(super) fn measure(
         context.ui.warn(warning);
     }
     let mut measured: Vec<Measured> = Vec::new();
+    let max_time = suite.run.max_time_ns.map(Duration::from_nanos);
     for &seed in seeds {
-        measured.push(run_rounds(context, suite, &found, seed, &mut executor));
+        let phase = Phase::first(context.ui, &environment.interrupted, seed, max_time);
+        measured.push(run_rounds(phase, &found, &mut executor));
         if measured.iter().any(|measured| measured.interrupted) {
             break;
         }
@@ -79,23 +82,15 @@ pub(super) fn measure(
 }
 
 /// Runs the rounds of everything planned. Takes any executor, so that whole runs are tested without a clock.
-fn run_rounds(
-    context: &Context<'_>,
-    suite: &Suite,
-    found: &Benchmarks,
-    seed: u64,
-    executor: &mut dyn Executor,
-) -> Measured {
+pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mut dyn Executor) -> Measured {
+    let (ui, seed, max_time) = (phase.ui, phase.seed, phase.max_time);
     let planned = &found.planned;
     let mut evidence = found.evidence.clone();
-    let max_time = suite.run.max_time_ns.map(Duration::from_nanos);
-    let ui = context.ui;
+    phase.notes.clone_from(&found.notes);
     if planned.is_empty() {
-        return Measured { evidence, interrupted: false, notes: found.notes.clone() };
+        return Measured { evidence, interrupted: false, notes: phase.notes };
     }
     ui.status("Measuring", start_line(planned, seed));
-    let notes = found.notes.clone();
-    let mut phase = Phase { context, seed, stage: Stage::Screen, first_sequence: 0, max_time, notes };
     let screened = phase.run(&mut evidence, planned, executor);
 
     let candidates = candidates(seed, &evidence, planned);
@@ -120,8 +115,9 @@ fn run_rounds(
 }
 
 /// One phase of measuring.
-struct Phase<'a> {
-    context: &'a Context<'a>,
+pub(super) struct Phase<'a> {
+    ui: &'a Ui,
+    interrupted: &'a AtomicBool,
     seed: u64,
     stage: Stage,
     first_sequence: u64,
@@ -130,7 +126,17 @@ struct Phase<'a> {
     notes: Vec<String>,
 }
 
-impl Phase<'_> {
+impl<'a> Phase<'a> {
+    /// The phase every run begins with.
+    pub(super) fn first(
+        ui: &'a Ui,
+        interrupted: &'a AtomicBool,
+        seed: u64,
+        max_time: Option<Duration>,
+    ) -> Self {
+        Self { ui, interrupted, seed, stage: Stage::Screen, first_sequence: 0, max_time, notes: Vec::new() }
+    }
+
     /// Measures what is planned and adds the runs to the evidence.
     fn run(
         &mut self,
@@ -146,12 +152,11 @@ impl Phase<'_> {
             benchmarks: planned.iter().map(|(_, benchmark)| benchmark.clone()).collect(),
         };
         let stop = Stop { settings: planned.iter().map(|(place, _)| &evidence[*place].settings).collect() };
-        let mut observer = Shown { ui: self.context.ui, drawn: None };
-        let interrupted = &self.context.environment.interrupted;
-        let mut measured = measure::measure(&plan, executor, &stop, &mut observer, interrupted);
-        self.context.ui.clear_progress();
+        let mut observer = Shown { ui: self.ui, drawn: None };
+        let mut measured = measure::measure(&plan, executor, &stop, &mut observer, self.interrupted);
+        self.ui.clear_progress();
         let done = if self.stage == Stage::Screen { "Measured" } else { "Confirmed" };
-        self.context.ui.status(done, end_line(&measured));
+        self.ui.status(done, end_line(&measured));
         for ((place, _), benchmark) in planned.iter().zip(&mut measured.benchmarks) {
             let evidence = &mut evidence[*place];
             for (side, runs) in evidence.sides.iter_mut().zip(&mut benchmark.sides) {

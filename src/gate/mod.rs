@@ -7,6 +7,8 @@ pub mod environment;
 mod launch;
 mod measuring;
 mod programs;
+#[cfg(test)]
+mod scripted;
 
 use std::path::{Path, PathBuf};
 
@@ -168,6 +170,14 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
             let checkout = programs::check_out(&context, &slot, &head)?;
             slot.point_at(&head.name).map_err(|error| programs::failed_to_point(&error))?;
             let tree = slot.live_tree();
+            if !tree.join(&context.manifest).is_file() {
+                return Err(Error::Usage(format!(
+                    "{} has no {}, so there is nothing to measure; name another revision with --head, or none for the \
+                     working tree",
+                    head.label(),
+                    context.manifest.display()
+                )));
+            }
             let workspace = user_workspace_at(&cargo, &tree.join(&context.manifest), &tree)?;
             let suite = load_suite(request, &workspace, &tree.join(package))?;
             run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
@@ -217,7 +227,7 @@ fn run_suite(
     let reports = measured?
         .into_iter()
         .zip(seeds)
-        .map(|(measured, seed)| conclude::report(context, suite, header.clone(), seed, measured, &cleaned))
+        .map(|(measured, seed)| conclude::report(header.clone(), seed, measured, &cleaned))
         .collect();
     Ok(Outcome::Finished(reports))
 }

@@ -164,6 +164,7 @@ impl RunnerClient {
 }
 
 impl Runner {
+    #[allow(clippy::disallowed_methods, reason = "the one place that starts the runner")]
     fn start(program: &Path, parent: &Path) -> Result<Self, ExecuteError> {
         let prepare = |error: std::io::Error| ExecuteError::Prepare(error.to_string());
         let session = tempfile::Builder::new().prefix(SESSION_PREFIX).tempdir_in(parent).map_err(prepare)?;

@@ -23,3 +23,8 @@ pub use progress::{Observer, Part, Progress};
 pub use run::{Measured, MeasuredBenchmark, StopAtMinimum, StopRule, measure};
 pub use runner::runner_main;
 pub use scripted::ScriptedExecutor;
+
+/// Kills a child process that was not waited for yet, with everything it started.
+pub(crate) fn kill_tree(child: &std::process::Child) {
+    process::kill_tree(child.id());
+}

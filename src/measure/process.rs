@@ -19,10 +19,10 @@ mod replies;
 mod unix;
 
 #[cfg(not(unix))]
-pub(super) use portable::{Host, kill_session};
+pub(super) use portable::{Host, kill_session, kill_tree};
 pub(super) use replies::{Replies, Waited};
 #[cfg(unix)]
-pub(super) use unix::{Host, kill_session};
+pub(super) use unix::{Host, kill_session, kill_tree};
 
 /// A program to start: complete, nothing is inherited.
 #[derive(Debug)]
@@ -103,6 +103,7 @@ fn take_line(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
 }
 
 /// The command of a start, with its files open.
+#[allow(clippy::disallowed_methods, reason = "the one place that starts benchmarks")]
 fn command(start: &Start) -> Result<Command, RunProblem> {
     let stdin = match &start.stdin {
         None => Stdio::null(),

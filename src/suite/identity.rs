@@ -1,5 +1,6 @@
 //! The names of bench targets, and of the benchmarks inside them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -75,5 +76,48 @@ impl BenchmarkIdentity {
             label.push_str(&format!(" [{}]", self.variant));
         }
         label
+    }
+}
+
+/// The labels of the benchmarks of one run, told apart: those that two would share have the package before them, and
+/// the kind too where that is still not enough.
+pub fn labels<'a>(identities: impl Iterator<Item = &'a BenchmarkIdentity>) -> Vec<String> {
+    let identities: Vec<&BenchmarkIdentity> = identities.collect();
+    let plain = identities.iter().map(|identity| identity.label()).collect();
+    let with_package = qualify(plain, |place, label| format!("{}:{label}", identities[place].target.package));
+    qualify(with_package, |place, label| format!("{} {label}", identities[place].target.kind))
+}
+
+/// Rewrites the labels that are not unique.
+fn qualify(labels: Vec<String>, rewrite: impl Fn(usize, &str) -> String) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for label in &labels {
+        *counts.entry(label).or_default() += 1;
+    }
+    let rewritten = |(place, label): (usize, &String)| match counts[label.as_str()] {
+        1 => label.clone(),
+        _ => rewrite(place, label),
+    };
+    labels.iter().enumerate().map(rewritten).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_name_the_package_and_the_kind_only_where_they_must() {
+        let identity = |package: &str, kind, target: &str| BenchmarkIdentity {
+            target: TargetId { package: package.into(), kind, target: target.into() },
+            variant: String::new(),
+            id: target.into(),
+        };
+        let all = [
+            identity("a", TargetKind::Bench, "one"),
+            identity("a", TargetKind::Bench, "two"),
+            identity("b", TargetKind::Bench, "two"),
+            identity("b", TargetKind::Example, "two"),
+        ];
+        assert_eq!(labels(all.iter()), ["one", "a:two", "bench b:two", "example b:two"]);
     }
 }

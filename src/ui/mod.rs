@@ -29,6 +29,7 @@ pub struct Ui {
     quiet: bool,
     verbose: u8,
     terminal: bool,
+    columns: Option<usize>,
     progress_shown: AtomicBool,
 }
 
@@ -52,8 +53,20 @@ impl Ui {
             quiet,
             verbose,
             terminal: io::stderr().is_terminal(),
+            columns: None,
             progress_shown: AtomicBool::new(false),
         }
+    }
+
+    /// Takes the width of lines from `COLUMNS`, where that is set to a number above 0: the user knows it better.
+    pub fn with_columns(mut self, columns: Option<&str>) -> Self {
+        self.columns = columns.and_then(|text| text.parse().ok()).filter(|columns| 0 < *columns);
+        self
+    }
+
+    /// Columns of a line: those the user named, else those of the terminal; `None` where there is none.
+    pub fn width(&self) -> Option<usize> {
+        self.columns.or_else(terminal_width)
     }
 
     /// Whether results on stdout may be coloured.
@@ -123,7 +136,7 @@ impl Ui {
     /// Shows progress: rewritten in place on a terminal, nothing elsewhere. Never call it while a measurement runs.
     pub fn progress(&self, text: &str) {
         if self.terminal && !self.quiet {
-            let width = terminal_width().unwrap_or(80).saturating_sub(1).max(20);
+            let width = self.width().unwrap_or(80).saturating_sub(1).max(20);
             let text: String = text.chars().take(width).collect();
             let mut stderr = anstream::stderr().lock();
             let _ = write!(stderr, "\r\x1b[2K{text}");
@@ -158,7 +171,7 @@ impl Ui {
 }
 
 /// Columns of the terminal stdout or stderr is on; `None` where there is none.
-pub fn terminal_width() -> Option<usize> {
+fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout())
         .or_else(|| terminal_size::terminal_size_of(io::stderr()))
         .map(|(width, _)| usize::from(width.0))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::suite::identity::labels;
 use crate::suite::metric::Metric;
 
 use super::budget;
@@ -68,11 +69,12 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
     let benchmarks: Vec<Judged> = drafted.into_iter().map(|drafted| conclude(drafted, context)).collect();
     let mut summary = Summary { expected_false_alarms, ..Summary::default() };
     let mut names = Vec::with_capacity(evidence.len());
-    for (evidence, judged) in evidence.iter().zip(&benchmarks) {
+    let labels = labels(evidence.iter().map(|evidence| &evidence.identity));
+    for ((evidence, judged), label) in evidence.iter().zip(&benchmarks).zip(labels) {
         let skipped_before = summary.skipped;
         result::count(&mut summary, evidence.presence, judged.result, &judged.comparisons, &judged.budgets);
         names.push(Named {
-            label: evidence.identity.label(),
+            label,
             result: judged.result,
             removed: evidence.presence == Presence::Removed,
             skipped: skipped_before < summary.skipped,

@@ -1,5 +1,6 @@
 //! Warnings that advise: about settings that cannot decide, and about samples that were judged otherwise than asked.
 
+use crate::suite::identity::labels;
 use crate::suite::metric::{Metric, Unit};
 use crate::suite::presets::MEAN_SAMPLES;
 use crate::suite::settings::{
@@ -32,15 +33,16 @@ pub fn before_measuring(settings: &[(String, &BenchmarkSettings)]) -> Vec<String
 
 /// What is said of a run that was judged, the notes on its settings included.
 pub(super) fn of_run(evidence: &[Evidence], judged: &[Judged]) -> Vec<String> {
-    let compared = evidence.iter().filter(|evidence| evidence.presence == Presence::Compared);
+    let labels = labels(evidence.iter().map(|evidence| &evidence.identity));
+    let compared =
+        evidence.iter().zip(&labels).filter(|(evidence, _)| evidence.presence == Presence::Compared);
     let settings: Vec<(String, &BenchmarkSettings)> =
-        compared.map(|evidence| (evidence.identity.label(), &evidence.settings)).collect();
+        compared.map(|(evidence, label)| (label.clone(), &evidence.settings)).collect();
     let mut lines = before_measuring(&settings);
     let mut notes = Notes::default();
-    for (evidence, judged) in evidence.iter().zip(judged) {
-        let label = evidence.identity.label();
+    for ((evidence, judged), label) in evidence.iter().zip(judged).zip(&labels) {
         for note in about_samples(evidence, judged) {
-            notes.add(note, &label);
+            notes.add(note, label);
         }
         for budget in judged.budgets.iter().filter(|outcome| outcome.few_tail_samples) {
             let needed = super::budget::samples_needed(std::slice::from_ref(&budget.budget));
@@ -49,7 +51,7 @@ pub(super) fn of_run(evidence: &[Evidence], judged: &[Judged]) -> Vec<String> {
                  higher max_samples, or a lower percentile",
                 budget.samples
             );
-            notes.add(note, &label);
+            notes.add(note, label);
         }
     }
     lines.extend(notes.into_lines());

@@ -317,6 +317,11 @@ pub(in super::super) fn kill_session(host: u32) {
     orphans::kill_session(host as pid_t);
 }
 
+/// Kills a child that was not waited for yet, with everything it started.
+pub(in super::super) fn kill_tree(child: u32) {
+    orphans::kill_tree(child as pid_t);
+}
+
 /// The host's own memory, which the kernel folds into a child's peak at exec.
 #[cfg(target_os = "linux")]
 mod memory {

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
+use crate::suite::identity::labels;
 use crate::suite::metric::{Metric, Unit};
 use crate::verdict::evidence::Presence;
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, BudgetStatus, Comparison, Verdict};
@@ -53,15 +54,18 @@ impl Weight {
 /// The report as text that ends with a line end. Text of benchmarks and programs cannot drive the terminal.
 pub fn terminal(report: &Report, options: Options) -> String {
     let several = 1 < head_revisions(report);
-    let mut benchmarks: Vec<&Benchmark> = report.benchmarks.iter().collect();
+    let labels = labels(report.benchmarks.iter().map(|benchmark| &benchmark.identity));
+    let labels = labels.iter().map(|label| visible(label));
+    let mut benchmarks: Vec<(&Benchmark, String)> = report.benchmarks.iter().zip(labels).collect();
     // Worst result first, then by name. Those that were not compared come last whatever their result is.
-    benchmarks
-        .sort_by(|a, b| severity(a).cmp(&severity(b)).then_with(|| identity_order(&a.identity, &b.identity)));
+    benchmarks.sort_by(|(a, _), (b, _)| {
+        severity(a).cmp(&severity(b)).then_with(|| identity_order(&a.identity, &b.identity))
+    });
     let mut rows = Vec::new();
-    for benchmark in benchmarks {
+    for (benchmark, label) in benchmarks {
         let mut of_one = match wording::is_alone(report) {
-            true => alone_rows(benchmark),
-            false => compared_rows(benchmark, several),
+            true => alone_rows(benchmark, label),
+            false => compared_rows(benchmark, label, several),
         };
         of_one.sort_by_key(|(weight, _)| *weight);
         rows.extend(of_one.into_iter().map(|(_, row)| row));
@@ -90,8 +94,7 @@ fn severity(benchmark: &Benchmark) -> (std::cmp::Reverse<BenchResult>, bool) {
 }
 
 /// The rows of a benchmark that was measured of one revision alone: what it took, metric by metric.
-fn alone_rows(benchmark: &Benchmark) -> Vec<(Weight, Row)> {
-    let label = visible(&benchmark.identity.label());
+fn alone_rows(benchmark: &Benchmark, label: String) -> Vec<(Weight, Row)> {
     let mut rows = checks(benchmark, &label);
     for side in &benchmark.sides {
         for (metric, statistics) in &side.statistics {
@@ -116,8 +119,7 @@ fn alone_rows(benchmark: &Benchmark) -> Vec<(Weight, Row)> {
 }
 
 /// The rows of a benchmark of two revisions or more.
-fn compared_rows(benchmark: &Benchmark, several_heads: bool) -> Vec<(Weight, Row)> {
-    let label = visible(&benchmark.identity.label());
+fn compared_rows(benchmark: &Benchmark, label: String, several_heads: bool) -> Vec<(Weight, Row)> {
     let mut rows = Vec::new();
     for comparison in &benchmark.comparisons {
         let target = match several_heads {

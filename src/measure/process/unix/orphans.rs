@@ -3,12 +3,19 @@
 use libc::pid_t;
 
 #[cfg(target_os = "linux")]
-pub(super) use by_proc::{kill_descendants, kill_session};
+pub(super) use by_proc::{kill_descendants, kill_session, kill_tree};
 
 /// Without /proc only the group is known; orphans go to init.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn kill_descendants() -> Vec<pid_t> {
     Vec::new()
+}
+
+/// Without /proc only the process itself is known.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn kill_tree(root: pid_t) {
+    // SAFETY: kill takes two integers.
+    unsafe { libc::kill(root, libc::SIGKILL) };
 }
 
 /// Without /proc nothing is known of a session.
@@ -28,8 +35,21 @@ mod by_proc {
     /// Kills every descendant of this process and names them. The dead that nobody waited for yet are among them, since
     /// a process whose main thread alone has ended looks the same.
     pub(in super::super) fn kill_descendants() -> Vec<pid_t> {
+        let mut found = tree(std::process::id() as pid_t);
+        found.remove(0);
+        found.iter().for_each(|&pid| kill(pid));
+        found
+    }
+
+    /// Kills a process and all of its descendants, parents first, so that none starts another one meanwhile.
+    pub(in super::super) fn kill_tree(root: pid_t) {
+        tree(root).into_iter().for_each(kill);
+    }
+
+    /// A process and its descendants, parents first.
+    fn tree(root: pid_t) -> Vec<pid_t> {
         let processes = all();
-        let mut found: Vec<pid_t> = vec![std::process::id() as pid_t];
+        let mut found: Vec<pid_t> = vec![root];
         let mut next = 0;
         while next < found.len() {
             let parent = found[next];
@@ -38,8 +58,6 @@ mod by_proc {
             );
             next += 1;
         }
-        found.remove(0);
-        found.iter().for_each(|&pid| kill(pid));
         found
     }
 
