@@ -385,7 +385,7 @@ fn criterion_commands_have_the_measured_flags_and_a_fresh_home() {
 #[test]
 fn criterion_takes_fewer_samples_of_a_slow_function_but_never_fewer_than_10() {
     let samples = |latency_hint_ns: Option<f64>| {
-        let budget = RunBudget { timeout: Duration::from_secs(1), latency_hint_ns };
+        let budget = RunBudget { timeout: Duration::from_secs(1), latency_hint_ns, quick: false };
         let command = CRITERION.run_command(&executable(), &launch(), &Selection::One("x"), budget);
         let at = command.args.iter().position(|arg| arg == "--sample-size").unwrap();
         command.args[at + 1].to_str().unwrap().parse::<u32>().unwrap()
@@ -399,4 +399,44 @@ fn criterion_takes_fewer_samples_of_a_slow_function_but_never_fewer_than_10() {
     assert_eq!(samples(Some(0.0)), 50);
     let cheapest = RunBudget::cheapest(Duration::from_secs(1));
     assert_eq!(samples(cheapest.latency_hint_ns), 10);
+}
+
+#[test]
+fn criterion_is_told_to_be_quick_only_where_its_own_times_lose() {
+    let args = |quick: bool| {
+        let budget = RunBudget { timeout: Duration::from_secs(1), latency_hint_ns: None, quick };
+        CRITERION.run_command(&executable(), &launch(), &Selection::One("x"), budget).args
+    };
+    let has = |quick: bool, flag: &str| args(quick).contains(&OsString::from(flag));
+    assert!(has(true, "--quick") && !has(false, "--quick"));
+    assert!(!has(true, "--sample-size") && has(false, "--sample-size"), "criterion refuses both together");
+}
+
+#[test]
+fn a_run_is_overlong_when_it_took_long_for_a_fast_function() {
+    let overlong = |iterations: f64, total_ns: f64| {
+        let sample = format!(r#"{{"sampling_mode":"Flat","iters":[{iterations}],"times":[{total_ns}]}}"#);
+        let mut run = output(b"", b"", 0);
+        run.files = files("x", "x", &sample);
+        CRITERION.parse_run(&Selection::One("x"), &launch(), &run).unwrap()[0].overlong
+    };
+    assert!(overlong(1e7, 3e9), "three seconds of 300 ns each");
+    assert!(!overlong(1e5, 3e7), "as short as asked for");
+    assert!(!overlong(10.0, 3e9), "a function of 300 ms cannot be shorter");
+}
+
+#[test]
+fn the_throughput_a_bench_states_is_read_in_its_own_words() {
+    let stated = |throughput: serde_json::Value| {
+        let mut run = output(b"", b"", 0);
+        run.files = files("x", "x", r#"{"sampling_mode":"Flat","iters":[1],"times":[9]}"#);
+        let mut benchmark: serde_json::Value = serde_json::from_slice(&run.files[0].bytes).unwrap();
+        benchmark["throughput"] = throughput;
+        run.files[0].bytes = benchmark.to_string().into_bytes();
+        CRITERION.parse_run(&Selection::One("x"), &launch(), &run).unwrap().remove(0).stated_work
+    };
+    assert_eq!(stated(serde_json::json!({"Bytes": 800})).as_deref(), Some("800 bytes"));
+    assert_eq!(stated(serde_json::json!({"BytesDecimal": 800})).as_deref(), Some("800 bytes"));
+    assert_eq!(stated(serde_json::json!({"Elements": 3})).as_deref(), Some("3 elements"));
+    assert_eq!(stated(serde_json::Value::Null), None);
 }

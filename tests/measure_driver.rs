@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cargo_benchgate::harness::HarnessKind;
-use cargo_benchgate::harness::contract::{Executable, ExitOutcome, ResolvedLaunch, RunOutput};
+use cargo_benchgate::harness::contract::{CollectedFile, Executable, ExitOutcome, ResolvedLaunch, RunOutput};
 use cargo_benchgate::measure::scripted::output;
 use cargo_benchgate::measure::{
     ExecuteError, MeasurePlan, Measured, MeasuredBenchmark, Observer, Part, PlannedBenchmark, Progress,
@@ -588,4 +588,48 @@ fn the_same_seed_measures_in_the_same_order() {
     };
     assert_eq!(calls(1), calls(1));
     assert_ne!(calls(1), calls(2));
+}
+
+/// A criterion run of one benchmark: `total_ns` for so many iterations.
+fn criterion_run(id: &str, iterations: f64, total_ns: f64) -> RunOutput {
+    let benchmark = serde_json::json!({ "title": id, "throughput": null });
+    let sample = serde_json::json!({ "sampling_mode": "Flat", "iters": [iterations], "times": [total_ns] });
+    let file = |name: &str, value: serde_json::Value| CollectedFile {
+        path: format!("x/new/{name}").into(),
+        bytes: value.to_string().into_bytes(),
+    };
+    let files = vec![file("benchmark.json", benchmark), file("sample.json", sample)];
+    RunOutput { files, ..output(total_ns as u64) }
+}
+
+#[test]
+fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other() {
+    let mut executor = ScriptedExecutor::default();
+    let ids = ["slow/a", "slow/b", "fast/a"];
+    for revision in [BASE, HEAD] {
+        for id in ids {
+            // Only the first, ordinary runs of the group are long.
+            executor.on(revision, id, move |_| {
+                let total_ns = if id.starts_with("slow/") { 3e9 } else { 1e7 };
+                Ok(criterion_run(id, 1e7, total_ns))
+            });
+        }
+    }
+    let planned = |id: &str| {
+        let mut planned = benchmark("t", SampleCount::Fixed(2));
+        planned.identity.id = id.into();
+        planned.harness = HarnessKind::Criterion;
+        planned.sampling.warmup = 1;
+        planned
+    };
+    let measured = run(&plan(ids.map(planned).to_vec()), &mut executor);
+
+    let quick: Vec<bool> = measured.benchmarks.iter().map(|it| it.quick).collect();
+    assert_eq!(quick, [true, true, false]);
+    let ordinary = |id: &str| {
+        let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| arg == id));
+        of_id.filter(|call| !call.command.args.iter().any(|arg| arg == "--quick")).count()
+    };
+    assert_eq!(ordinary("slow/a") + ordinary("slow/b"), 1, "the first warm-up run of the group tells it");
+    assert_eq!(ordinary("fast/a"), 6);
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
 use super::programs::Programs;
+use super::remarks;
 use crate::error::Error;
 use crate::measure::{
     self, Executor, LiveExecutor, MeasurePlan, Observer, Part, PlannedBenchmark, Progress, RunnerClient,
@@ -122,7 +123,7 @@ pub(super) struct Phase<'a> {
     stage: Stage,
     first_sequence: u64,
     max_time: Option<Duration>,
-    /// Failed unit runs that cost a round but no benchmark, in words.
+    /// Failed unit runs that cost a round but no benchmark, and what was noticed of the benchmarks, in words.
     notes: Vec<String>,
 }
 
@@ -157,6 +158,11 @@ impl<'a> Phase<'a> {
         self.ui.clear_progress();
         let done = if self.stage == Stage::Screen { "Measured" } else { "Confirmed" };
         self.ui.status(done, end_line(&measured));
+        if self.stage == Stage::Screen {
+            let labels = planned.iter().map(|(place, _)| evidence[*place].identity.label());
+            let labelled: Vec<_> = labels.zip(&measured.benchmarks).collect();
+            self.notes.extend(remarks::remarks(&labelled));
+        }
         for ((place, _), benchmark) in planned.iter().zip(&mut measured.benchmarks) {
             let evidence = &mut evidence[*place];
             for (side, runs) in evidence.sides.iter_mut().zip(&mut benchmark.sides) {
@@ -288,8 +294,8 @@ impl Observer for Shown<'_> {
 
     fn time_is_short(&mut self, needed: Duration, available: Duration) {
         self.ui.warn(format!(
-            "max_time is too short: the least number of samples for every benchmark takes about {} s, {} s are left; some will \
-             not be measured; raise max_time, select fewer benchmarks, or lower min_samples",
+            "max_time is too short: the least number of samples for every benchmark takes about {} s in all, max_time is {} s; some \
+             will not be measured; raise max_time, select fewer benchmarks, or lower min_samples",
             needed.as_secs_f64().ceil(),
             available.as_secs()
         ));

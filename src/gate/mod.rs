@@ -7,6 +7,7 @@ pub mod environment;
 mod launch;
 mod measuring;
 mod programs;
+mod remarks;
 #[cfg(test)]
 mod scripted;
 

@@ -54,18 +54,20 @@ pub struct RunBudget {
     /// Latency of the benchmark seen in an earlier run, in ns: harnesses that sample inside a process take fewer
     /// samples of a slow function. Give both revisions the same hint, or their runs differ in more than the code.
     pub latency_hint_ns: Option<f64>,
+    /// The benchmark sets a long measuring time of its own: use what the harness has to end early all the same.
+    pub quick: bool,
 }
 
 impl RunBudget {
     /// The cheapest run that still tells the latency: for a first, thrown-away run of an unknown function.
     pub fn cheapest(timeout: Duration) -> Self {
-        Self { timeout, latency_hint_ns: Some(f64::INFINITY) }
+        Self { timeout, latency_hint_ns: Some(f64::INFINITY), quick: false }
     }
 }
 
 impl From<Duration> for RunBudget {
     fn from(timeout: Duration) -> Self {
-        Self { timeout, latency_hint_ns: None }
+        Self { timeout, latency_hint_ns: None, quick: false }
     }
 }
 
@@ -76,6 +78,10 @@ pub struct Measurement {
     pub id: String,
     /// One value per metric.
     pub values: Values,
+    /// It took far longer than it was asked to, because its own code sets the measuring time.
+    pub overlong: bool,
+    /// The work of one iteration as the benchmark states it, in words: `17671 bytes`.
+    pub stated_work: Option<String>,
 }
 
 /// Why a process gave no list or no measurement.

@@ -24,6 +24,9 @@ const HOME: &str = "CRITERION_HOME";
 const SAMPLES: f64 = 50.0;
 /// criterion refuses fewer.
 const FEWEST_SAMPLES: f64 = 10.0;
+/// A benchmark whose samples add up to this, and to far more than so many iterations, was not given the times above.
+const OVERLONG_NS: f64 = 0.5e9;
+const OVERLONG_ITERATIONS: f64 = 4.0 * SAMPLES;
 /// A sample is one iteration at least, so 50 samples of a slow function would cost 50 times its latency; from 1 ms on
 /// their number falls, to keep the run at about this long.
 const SLOW_RUN_NS: f64 = 50e6;
@@ -47,10 +50,15 @@ pub(super) fn run_command(
         }
     }
     let samples = samples_inside(budget.latency_hint_ns).to_string();
-    let flags =
-        ["--noplot", "--sample-size", &samples, "--warm-up-time", "0.001", "--measurement-time", "0.01"];
+    let flags = ["--noplot", "--warm-up-time", "0.001", "--measurement-time", "0.01", "--nresamples", "10"];
     args.extend(flags.map(OsString::from));
-    args.extend(["--nresamples", "10"].map(OsString::from));
+    if budget.quick {
+        // The times above lose to those that a group sets in the bench's code; this does not. It always takes two
+        // samples, and refuses to be asked for more.
+        args.push("--quick".into());
+    } else {
+        args.extend(["--sample-size", &samples].map(OsString::from));
+    }
     command(executable, launch, args, budget.timeout, &["benchmark.json", "sample.json"])
 }
 
@@ -145,6 +153,8 @@ pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError
 struct BenchmarkFile {
     /// The id that criterion lists. The `full_id` is the same but for long ids and ids that are there twice.
     title: String,
+    /// The work of one iteration, where the bench states it: `{"Bytes": 800}`.
+    throughput: Option<serde_json::Value>,
 }
 
 /// What `sample.json` says: `times[i]` is the total of `iters[i]` iterations, in ns unless the bench measures
@@ -234,7 +244,31 @@ fn measurement(found: &Found<'_>, output: &RunOutput) -> Result<Measurement, Har
     }
     let sample: SampleFile = parse(found.sample)?;
     let latency = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
-    Ok(Measurement { id: id.clone(), values: Values::from_iter([(Metric::Latency, latency)]) })
+    Ok(Measurement {
+        id: id.clone(),
+        values: Values::from_iter([(Metric::Latency, latency)]),
+        overlong: is_overlong(&sample, latency),
+        stated_work: found.benchmark.throughput.as_ref().and_then(stated_work),
+    })
+}
+
+/// Whether the bench's own code set the measuring time. A slow function alone makes long runs too, but of few iterations.
+fn is_overlong(sample: &SampleFile, latency: f64) -> bool {
+    let total: f64 = sample.times.iter().sum();
+    OVERLONG_NS <= total && OVERLONG_ITERATIONS * latency <= total
+}
+
+/// The throughput of a benchmark in words: `800 bytes`.
+fn stated_work(throughput: &serde_json::Value) -> Option<String> {
+    let words: Vec<String> = throughput
+        .as_object()?
+        .iter()
+        .map(|(unit, amount)| match unit.as_str() {
+            "BytesDecimal" => format!("{amount} bytes"),
+            unit => format!("{amount} {}", unit.to_lowercase()),
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// The median of times / iterations: the only one of criterion's estimates that a preempted sample does not move.

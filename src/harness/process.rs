@@ -48,5 +48,5 @@ pub(super) fn measurement(selection: &Selection<'_>, output: &RunOutput) -> Meas
     if 0 < output.peak_rss_bytes {
         values.set(Metric::PeakRss, output.peak_rss_bytes as f64);
     }
-    Measurement { id, values }
+    Measurement { id, values, overlong: false, stated_work: None }
 }

@@ -56,6 +56,10 @@ pub struct MeasuredBenchmark {
     pub error: Option<BenchmarkError>,
     /// The failed unit runs, each of which cost a round.
     pub failures: Vec<BenchmarkError>,
+    /// Its own code sets a long measuring time, so it was measured in the harness's quick way.
+    pub quick: bool,
+    /// The work of one iteration in the benchmark's words, by side.
+    pub stated_work: Vec<Option<String>>,
 }
 
 /// Measures a plan: all benchmarks in every round, the sides of each interleaved.
@@ -226,10 +230,15 @@ impl Driver<'_> {
             }
             let state = &self.states[place];
             let timeout = Duration::from_nanos(state.planned.sampling.timeout_ns);
+            let quick = match part {
+                Part::WarmUp => self.is_quick(place),
+                // Settled before the first kept run, so that all samples are taken in one way.
+                Part::Rounds | Part::HeadAlone => state.quick,
+            };
             let budget = match part {
-                Part::WarmUp => RunBudget::cheapest(timeout),
+                Part::WarmUp => RunBudget { quick, ..RunBudget::cheapest(timeout) },
                 Part::Rounds | Part::HeadAlone => {
-                    RunBudget { timeout, latency_hint_ns: state.latency_hint_ns }
+                    RunBudget { timeout, latency_hint_ns: state.latency_hint_ns, quick }
                 }
             };
             let before = self.executor.elapsed();
@@ -239,7 +248,9 @@ impl Driver<'_> {
             self.sequence += u64::from(part != Part::WarmUp);
             match result {
                 Ok(sample) => {
-                    self.states[place].learn_cost(cost, part == Part::WarmUp);
+                    let state = &mut self.states[place];
+                    state.learn_cost(cost, part == Part::WarmUp);
+                    state.quick |= part == Part::WarmUp && (quick || sample.overlong);
                     samples.push(Taken { side, sequence, sample });
                 }
                 Err(Failure::Interrupted) => return ControlFlow::Break(()),
@@ -250,6 +261,13 @@ impl Driver<'_> {
             }
         }
         ControlFlow::Continue(Row::Whole(samples))
+    }
+
+    /// Whether a warm-up run should be quick. One benchmark that sets its own time tells it of its whole group: a run
+    /// of seconds for each of them could use up `max_time`.
+    fn is_quick(&self, place: usize) -> bool {
+        let state = &self.states[place];
+        state.quick || self.states.iter().any(|other| other.quick && other.is_sibling(state))
     }
 
     /// The benchmarks of the next round.

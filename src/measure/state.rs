@@ -24,6 +24,10 @@ pub(super) struct State<'a> {
     /// Whether `unit_cost` is still that of warm-up runs, which harnesses may keep shorter.
     pub(super) cost_of_warm_up: bool,
     pub(super) latency_hint_ns: Option<f64>,
+    /// A warm-up run of it, or of one of its group, took far longer than it was asked to.
+    pub(super) quick: bool,
+    /// By side.
+    pub(super) stated_work: Vec<Option<String>>,
     pub(super) failures: Vec<BenchmarkError>,
     pub(super) stopped: Option<StoppedBecause>,
     pub(super) error: Option<BenchmarkError>,
@@ -42,6 +46,8 @@ impl<'a> State<'a> {
             unit_cost: None,
             cost_of_warm_up: true,
             latency_hint_ns: None,
+            quick: false,
+            stated_work: vec![None; planned.sides.len()],
             failures: Vec::new(),
             stopped: None,
             error: None,
@@ -131,9 +137,20 @@ impl<'a> State<'a> {
         self.latency_hint_ns = fastest.filter(|latency| latency.is_finite());
     }
 
+    /// Whether the bench's code is likely to set up both alike: the same program, and ids with the same beginning.
+    pub(super) fn is_sibling(&self, other: &Self) -> bool {
+        let group =
+            |state: &Self| state.planned.identity.id.split_once('/').map(|(group, _)| group.to_owned());
+        let (one, two) = (&self.planned.identity, &other.planned.identity);
+        (&one.target, &one.variant) == (&two.target, &two.variant)
+            && group(self).is_some()
+            && group(self) == group(other)
+    }
+
     /// Keeps the samples of a whole round.
     pub(super) fn keep(&mut self, taken: Vec<Taken>, stage: Stage) {
         for Taken { side, sequence, sample } in taken {
+            self.stated_work[side] = sample.stated_work;
             self.wall_ns[side] += sample.wall_ns;
             let wall = sample.wall_ns as f64;
             let is_latency =
@@ -167,6 +184,8 @@ impl<'a> State<'a> {
             stopped_because: self.stopped,
             error: self.error,
             failures: self.failures,
+            quick: self.quick,
+            stated_work: self.stated_work,
         }
     }
 }

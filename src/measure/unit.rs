@@ -1,6 +1,6 @@
 //! One unit run: the command, the process, the sample.
 
-use crate::harness::contract::{ResolvedLaunch, RunBudget, RunOutput, Selection, stderr_tail};
+use crate::harness::contract::{Measurement, ResolvedLaunch, RunBudget, RunOutput, Selection, stderr_tail};
 use crate::suite::metric::Metric;
 use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
 
@@ -17,6 +17,10 @@ pub(super) struct Sample {
     pub(super) context_switches: u64,
     /// Bytes; only beside a peak RSS.
     pub(super) peak_rss_floor: Option<f64>,
+    /// Its own code set a long measuring time.
+    pub(super) overlong: bool,
+    /// The work of one iteration in the benchmark's words.
+    pub(super) stated_work: Option<String>,
 }
 
 /// Why it gave none.
@@ -50,33 +54,34 @@ pub(super) fn run(
     let selection = Selection::One(&planned.identity.id);
     let command = planned.harness.run_command(executable, launch, &selection, budget);
     let output = executor.execute(*revision, &command).map_err(not_run)?;
-    let values = values(planned, &selection, launch, &output)
+    let measurement = measurement(planned, &selection, launch, &output)
         .map_err(|(kind, message)| failed(kind, message, stderr_tail(&output.stderr)))?;
     let floor = output.peak_rss_floor_bytes;
-    let has_floor = 0 < floor && values.get(&Metric::PeakRss).is_some();
+    let has_floor = 0 < floor && measurement.values.get(&Metric::PeakRss).is_some();
     Ok(Sample {
-        values,
+        values: measurement.values,
         wall_ns: output.wall_ns,
         work,
         context_switches: output.involuntary_switches,
         peak_rss_floor: has_floor.then_some(floor as f64),
+        overlong: measurement.overlong,
+        stated_work: measurement.stated_work,
     })
 }
 
-/// The values of the benchmark in the output of its run.
-fn values(
+/// What the output of the run says of the benchmark.
+fn measurement(
     planned: &PlannedBenchmark,
     selection: &Selection<'_>,
     launch: &ResolvedLaunch,
     output: &RunOutput,
-) -> Result<Values, (ErrorKind, String)> {
+) -> Result<Measurement, (ErrorKind, String)> {
     let measurements =
         planned.harness.parse_run(selection, launch, output).map_err(|error| (error.kind, error.message))?;
     measurements
         .into_iter()
         .find(|measurement| measurement.id == planned.identity.id)
-        .map(|measurement| measurement.values)
-        .filter(|values| values.iter().next().is_some())
+        .filter(|measurement| measurement.values.iter().next().is_some())
         .ok_or_else(|| (ErrorKind::MeasuredNothing, "it ended with success and measured nothing".to_owned()))
 }
 
