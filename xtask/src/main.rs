@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to its terminal")]
 
 mod bench;
+mod calibrate;
 mod demo;
 
 use std::process::ExitCode;
@@ -10,15 +11,17 @@ const USAGE: &str = "\
 usage: cargo xtask <verb>
 
 verbs:
-  bench   measure the tool itself: start-up, overhead a run, judging
-  demo    make a small repository with a planted slowdown, gate it, show the table";
+  bench      measure the tool itself: start-up, overhead a run, judging
+  calibrate  simulate the error rates of the verdicts, compare them with the published ones
+  demo       make a small repository with a planted slowdown, gate it, show the table";
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    let outcome = match (args.next().as_deref(), args.next()) {
-        (Some("bench"), None) => bench::run(),
-        (Some("demo"), None) => demo::run(),
-        (None | Some("help" | "--help" | "-h"), None) => {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["bench"] => bench::run(),
+        ["demo"] => demo::run(),
+        ["calibrate", ..] => calibrate::run(&args[1..]),
+        [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
