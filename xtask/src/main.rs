@@ -4,6 +4,7 @@
 mod bench;
 mod calibrate;
 mod demo;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -13,7 +14,8 @@ usage: cargo xtask <verb>
 verbs:
   bench      measure the tool itself: start-up, overhead a run, judging
   calibrate  simulate the error rates of the verdicts, compare them with the published ones
-  demo       make a small repository with a planted slowdown, gate it, show the table";
+  demo       make a small repository with a planted slowdown, gate it, show the table
+  traces     what the judges make of the golden timing traces; with a directory, writes them there for `judge`";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -21,6 +23,8 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(),
         ["demo"] => demo::run(),
         ["calibrate", ..] => calibrate::run(&args[1..]),
+        ["traces"] => traces::run(None),
+        ["traces", directory] => traces::run(Some(directory.as_ref())),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -3,6 +3,7 @@
 mod check;
 mod families;
 mod family;
+mod fit;
 mod noise;
 mod rule;
 mod seeds;
@@ -10,6 +11,9 @@ mod simulate;
 mod table;
 mod targets;
 mod trial;
+
+#[cfg(test)]
+mod tests;
 
 /// An enum whose values have a name in tables.
 macro_rules! words {
@@ -31,20 +35,28 @@ use words;
 use std::error::Error;
 use std::time::Instant;
 
+use cargo_benchgate::suite::settings::Method;
 use cargo_benchgate::verdict::judge_run;
+use cargo_benchgate::verdict::levels::LOOKS;
 
 use check::{Outcome, Row, compare};
 use families::FamilyRow;
 use family::Guard;
+use fit::Fit;
 use simulate::{Judge, Tally, simulate};
 
 const USAGE: &str = "\
 usage: cargo xtask calibrate [--quick] [--only TEXT]
+       cargo xtask calibrate --fit [--method bootstrap|rank] [--looks N,N,…] [--trials N] [--quick]
 
 simulates every published figure, compares, prints the tables; fails when a figure is off
 
   --quick       a fifteenth of the trials
-  --only TEXT   only rows whose line holds the text";
+  --only TEXT   only rows whose line holds the text
+  --fit         instead finds the levels of a look for an overall error of 1 % (regression) and 5 % (pass)
+  --method M    of the default judge (bootstrap), or of the rank tests
+  --looks N,…   samples a side at which is looked: even, ascending; default: those of the settled rule
+  --trials N    sequences of each of 13 noises; default 20000";
 
 /// `--quick` makes so many times fewer trials, but no fewer than [`QUICK_LEAST`].
 const QUICK: u64 = 15;
@@ -56,6 +68,10 @@ const QUICK_LEAST: u64 = 20;
 struct Options {
     quick: bool,
     only: Option<String>,
+    fit: bool,
+    method: Option<String>,
+    looks: Option<String>,
+    trials: Option<String>,
 }
 
 /// One row with what was simulated of it.
@@ -72,11 +88,47 @@ pub(crate) fn run(args: &[String]) -> Result<(), Box<dyn Error>> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--quick" => options.quick = true,
+            "--fit" => options.fit = true,
             "--only" => options.only = Some(args.next().ok_or(USAGE)?.clone()),
+            "--method" => options.method = Some(args.next().ok_or(USAGE)?.clone()),
+            "--looks" => options.looks = Some(args.next().ok_or(USAGE)?.clone()),
+            "--trials" => options.trials = Some(args.next().ok_or(USAGE)?.clone()),
             _ => return Err(USAGE.into()),
         }
     }
-    calibrate(&options)
+    match (&options, options.fit) {
+        (_, true) if options.only.is_none() => {
+            fit(&options)?.run().iter().for_each(|line| println!("{line}"));
+            Ok(())
+        }
+        (Options { method: None, looks: None, trials: None, .. }, false) => calibrate(&options),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// What the options ask the fit for.
+fn fit(options: &Options) -> Result<Fit, Box<dyn Error>> {
+    let method = match options.method.as_deref() {
+        None => Method::Bootstrap,
+        Some(word) => Method::from_word(word).ok_or(USAGE)?,
+    };
+    let looks: Vec<usize> = match &options.looks {
+        None => LOOKS.iter().map(|&look| look as usize).collect(),
+        Some(list) => {
+            list.split(',').map(|look| look.trim().parse()).collect::<Result<_, _>>().map_err(|_| USAGE)?
+        }
+    };
+    // A round makes two runs of each side; a median of fewer than four says nothing.
+    let even = looks.iter().all(|look| look % 2 == 0 && 4 <= *look);
+    if looks.is_empty() || !even || !looks.is_sorted_by(|left, right| left < right) {
+        return Err("looks must be even, ascending, and at least 4".into());
+    }
+    let trials: u64 = match &options.trials {
+        None if options.quick => 1000,
+        None => 20_000,
+        Some(number) => number.parse().ok().filter(|trials| 0 < *trials).ok_or(USAGE)?,
+    };
+    Ok(Fit { method, looks, trials })
 }
 
 fn calibrate(options: &Options) -> Result<(), Box<dyn Error>> {

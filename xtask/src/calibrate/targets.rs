@@ -170,7 +170,7 @@ fn operating() -> Vec<Row> {
 }
 
 /// Part 12: the noises on which the errors of the default's levels were measured again.
-const OF_THE_LEVELS: [Noise; 13] = [
+pub(super) const OF_THE_LEVELS: [Noise; 13] = [
     Noise::Cv1,
     Noise::Cv3,
     Noise::Cv5,

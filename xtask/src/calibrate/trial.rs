@@ -77,6 +77,7 @@ pub(crate) fn runs(stage: Stage, first_round: u32, values: &[f64]) -> Vec<UnitRu
         context_switches: None,
         work: None,
         peak_rss_floor: None,
+        wall_ns: None,
         values: Values::from_iter([(Metric::Latency, value)]),
     };
     values.iter().enumerate().map(run).collect()
