@@ -162,6 +162,9 @@ fn help_is_short_with_h_and_whole_with_help() {
     long.shows("Exit status").shows("temporary worktrees");
     assert!(short.stdout.len() < long.stdout.len());
     assert!(long.stdout.lines().all(|line| line.chars().count() <= 110), "lines fit a wide terminal");
+    // What belongs to no group stands with the other options of the verb.
+    let options = short.stdout.split("Package Selection:").next().expect("split gives one");
+    assert!(options.contains("--dry-run") && options.contains("--keep"), "{short}");
     playground.run(&["--version"]).ends(0, &[]).shows(env!("CARGO_PKG_VERSION"));
     for verb in ["compare", "run", "judge", "report", "list", "cache"] {
         let ran = playground.run(&[verb, "--help"]);

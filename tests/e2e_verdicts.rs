@@ -135,17 +135,30 @@ fn removed_and_renamed_targets_are_rows_that_fail_only_when_asked_to() {
 }
 
 #[test]
-fn inconclusive_and_skipped_fail_only_when_asked_to() {
+fn skipped_metrics_fail_only_when_asked_to() {
     need_git!();
     let playground = slowdown();
-    // Four runs a side cannot separate anything in the fixed judge: it wants ten.
     playground.configure(
-        "[package.metadata.benchgate]\nalso_fail_on = [\"inconclusive\"]\n[package.metadata.benchgate.metrics]\n\
-         latency = { max_percent = 10, gate = false }\npeak_rss = { max_percent = 5, gate = true }\ncpu_total = { max_percent = 10, gate = false }",
+        "[package.metadata.benchgate.metrics]\nlatency = { max_percent = 10, gate = false }\n\
+         peak_rss = { max_percent = 5, gate = true }\ncpu_total = { max_percent = 10, gate = false }",
     );
     // The programs are so small that their memory is the floor.
     playground.quick(&[]).ends(0, &[]).shows("skipped");
     playground.quick(&["--also-fail-on", "skipped"]).ends(1, &["1 skipped, named in also_fail_on: tool"]);
+}
+
+#[test]
+fn inconclusive_fails_only_when_the_flag_or_the_suite_asks_for_it() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("notes.txt", "the same program\n");
+    // No two sides of one program are as quiet as that.
+    let flags = ["--preset", "fixed", "--samples", "10", "--warmup=0", "--max-cv=0.000001", "--base", "HEAD"];
+    playground.run(&flags).ends(0, &[]).shows("inconclusive").shows("too noisy");
+    let because = ["1 inconclusive, named in also_fail_on: tool"];
+    playground.run(&[&flags[..], &["--also-fail-on", "inconclusive"]].concat()).ends(1, &because);
+    playground.configure("[package.metadata.benchgate]\nalso_fail_on = [\"inconclusive\"]");
+    playground.run(&flags).ends(1, &because);
 }
 
 #[test]

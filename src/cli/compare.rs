@@ -31,6 +31,12 @@ pub(super) struct CompareArgs {
 /// Arguments of `run`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct RunArgs {
+    /// Show what would be done, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// Leave worktrees in place and say where they are
+    #[arg(long)]
+    keep: bool,
     #[command(flatten)]
     packages: PackageSelection,
     #[command(flatten)]
@@ -43,12 +49,6 @@ pub(super) struct RunArgs {
     measuring: MeasuringFlags,
     #[command(flatten)]
     judge: JudgeFlags,
-    /// Show what would be done, and stop
-    #[arg(long)]
-    dry_run: bool,
-    /// Leave worktrees in place and say where they are
-    #[arg(long)]
-    keep: bool,
     #[command(flatten)]
     output: OutputFlags,
 }

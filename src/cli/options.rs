@@ -122,7 +122,7 @@ pub(super) struct MeasuringFlags {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Judging")]
 pub(super) struct JudgeFlags {
-    /// Set all judge keys at once
+    /// Set all judge keys at once: default, fixed or effect
     #[arg(long, value_name = "PRESET")]
     pub(super) preset: Option<String>,
     /// Tolerated degradation of every gated metric, in per cent
@@ -183,7 +183,13 @@ pub(super) struct OutputFlags {
     #[arg(short = 'v', long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub(super) verbose: u8,
     /// Colouring: auto, always, never
-    #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     pub(super) color: Color,
 }
 

@@ -143,6 +143,9 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
     })?;
     if let Some(because) = &report.exit.because {
         match code {
+            ExitCode::Success if report.exit.without_no_fail.is_some() => {
+                ui.note(format!("{because} (exit status 1 turned into 0 by --no-fail)"));
+            }
             ExitCode::Success => ui.note(because),
             _ => ui.error(because),
         }

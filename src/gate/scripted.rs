@@ -156,6 +156,17 @@ fn equal_times_pass_and_end_with_0() {
 }
 
 #[test]
+fn head_alone_that_was_measured_lacks_nothing() {
+    let mut found = found(&["a"]);
+    found.planned[0].1.sides.remove(BASE);
+    found.evidence[0].sides.remove(BASE);
+    let mut executor = ScriptedExecutor::default();
+    executor.on_wall_ns(HEAD, "a", &[10 * MS]);
+    let report = run(&found, &mut executor, &AtomicBool::new(false));
+    assert_eq!((latencies(&report, 0, 0), report.exit.code), (vec![10e6; 10], 0));
+}
+
+#[test]
 fn program_that_keeps_failing_is_an_error_row_and_ends_with_4_though_another_regressed() {
     let mut executor = ScriptedExecutor::default();
     let failure = RunOutput {

@@ -188,9 +188,12 @@ fn lacks_measurement(evidence: &Evidence, comparisons: &[Comparison]) -> bool {
     let own = |comparison: &&Comparison| comparison.derived_from.is_none();
     let nothing = match evidence.presence {
         Presence::Removed | Presence::Unchanged | Presence::NotComparable => false,
-        Presence::Compared if evidence.settings.compare => comparisons.iter().filter(own).all(|comparison| {
-            comparison.verdict == Verdict::Skipped && comparison.reason == Some(Reason::NotMeasured)
-        }),
+        // Of head alone, as `run` measures it, there is nothing to compare.
+        Presence::Compared if evidence.settings.compare && 1 < evidence.sides.len() => {
+            comparisons.iter().filter(own).all(|comparison| {
+                comparison.verdict == Verdict::Skipped && comparison.reason == Some(Reason::NotMeasured)
+            })
+        }
         Presence::Compared | Presence::New => heads(evidence).iter().all(|side| side.runs.is_empty()),
     };
     missing || nothing
