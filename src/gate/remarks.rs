@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn benchmarks_of_the_same_work_and_an_ordinary_time_get_no_remark() {
         let plain = measured(false, "800 bytes", "800 bytes");
-        assert_eq!(remarks(&[("a".to_owned(), &plain)]), [String::new(); 0]);
+        assert!(remarks(&[("a".to_owned(), &plain)]).is_empty());
     }
 
     #[test]
