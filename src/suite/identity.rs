@@ -1,6 +1,6 @@
 //! The names of bench targets, and of the benchmarks inside them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -84,21 +84,26 @@ impl BenchmarkIdentity {
 pub fn labels<'a>(identities: impl Iterator<Item = &'a BenchmarkIdentity>) -> Vec<String> {
     let identities: Vec<&BenchmarkIdentity> = identities.collect();
     let plain = identities.iter().map(|identity| identity.label()).collect();
-    let with_package = qualify(plain, |place, label| format!("{}:{label}", identities[place].target.package));
-    qualify(with_package, |place, label| format!("{} {label}", identities[place].target.kind))
+    let with_package =
+        qualify(&identities, plain, |identity, label| format!("{}:{label}", identity.target.package));
+    qualify(&identities, with_package, |identity, label| format!("{} {label}", identity.target.kind))
 }
 
-/// Rewrites the labels that are not unique.
-fn qualify(labels: Vec<String>, rewrite: impl Fn(usize, &str) -> String) -> Vec<String> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for label in &labels {
-        *counts.entry(label).or_default() += 1;
+/// Rewrites the labels that several benchmarks share.
+fn qualify(
+    identities: &[&BenchmarkIdentity],
+    labels: Vec<String>,
+    rewrite: impl Fn(&BenchmarkIdentity, &str) -> String,
+) -> Vec<String> {
+    let mut sharing: BTreeMap<&str, BTreeSet<&BenchmarkIdentity>> = BTreeMap::new();
+    for (identity, label) in identities.iter().zip(&labels) {
+        sharing.entry(label).or_default().insert(identity);
     }
-    let rewritten = |(place, label): (usize, &String)| match counts[label.as_str()] {
+    let told_apart = |(identity, label): (&&BenchmarkIdentity, &String)| match sharing[label.as_str()].len() {
         1 => label.clone(),
-        _ => rewrite(place, label),
+        _ => rewrite(identity, label),
     };
-    labels.iter().enumerate().map(rewritten).collect()
+    identities.iter().zip(&labels).map(told_apart).collect()
 }
 
 #[cfg(test)]
