@@ -80,6 +80,10 @@ impl<'a> Finder<'a, '_> {
         let base = programs.base().and_then(|side| program(side, 0, &target.id, &variant.launch));
         let (base, head) = match (base.transpose(), head.transpose()) {
             (Ok(base), Ok(head)) => (base, head),
+            (Err(trouble), Ok(Some(head))) if trouble.kind == ErrorKind::Unsupported => {
+                self.base_is_unreadable(target, variant, &head, &trouble);
+                return Ok(());
+            }
             // One error is enough to see; head's is the one the user can mend.
             (_, Err(trouble)) | (Err(trouble), _) => {
                 self.whole_target_fails(target, variant, *trouble);
@@ -118,6 +122,10 @@ impl<'a> Finder<'a, '_> {
         let ids = base.as_ref().map_or(Ok(Vec::new()), |base| self.ids(target, variant, base));
         let (base_ids, head_ids) = match (ids, self.ids(target, variant, &head)) {
             (Ok(base_ids), Ok(head_ids)) => (base_ids, head_ids),
+            (Err(trouble), Ok(_)) if trouble.kind == ErrorKind::Unsupported => {
+                self.base_is_unreadable(target, variant, &head, &trouble);
+                return Ok(());
+            }
             (_, Err(trouble)) | (Err(trouble), _) => {
                 if trouble.kind == ErrorKind::Interrupted {
                     return Err(Error::Interrupted);
@@ -307,6 +315,21 @@ impl<'a> Finder<'a, '_> {
     fn whole_target_fails(&mut self, target: &TargetPlan, variant: &VariantPlan, trouble: BenchmarkError) {
         let harness = variant.launch.harness.as_str();
         self.row(&target.id, &variant.variant, harness, Presence::Compared, None, Some(trouble));
+    }
+
+    /// Base's harness is one that cannot be measured. Nobody can mend a commit of the past, and the change that takes up
+    /// a better harness must be able to pass.
+    fn base_is_unreadable(
+        &mut self,
+        target: &TargetPlan,
+        variant: &VariantPlan,
+        head: &Program<'_>,
+        trouble: &BenchmarkError,
+    ) {
+        let note =
+            format!("base cannot be measured, so there is nothing to compare with: {}", trouble.message);
+        let harness = head.harness.as_str();
+        self.row(&target.id, &variant.variant, harness, Presence::NotComparable, Some(note), None);
     }
 
     /// One row for a whole target.

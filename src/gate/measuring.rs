@@ -24,6 +24,9 @@ use crate::verdict::{self, RunContext};
 /// How often progress is redrawn at the most.
 const REDRAW: Duration = Duration::from_millis(100);
 
+/// How often a log, which nothing can be redrawn in, hears that the run goes on.
+const LOG_LINE: Duration = Duration::from_secs(60);
+
 /// What the measuring phase gave.
 #[derive(Debug)]
 pub(super) struct Measured {
@@ -89,6 +92,8 @@ pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mu
     let mut evidence = found.evidence.clone();
     phase.notes.clone_from(&found.notes);
     if planned.is_empty() {
+        // Rows without a measurement say why; there is nothing to wait for.
+        phase.notes.iter().for_each(|note| ui.warn(note));
         return Measured { evidence, interrupted: false, notes: phase.notes };
     }
     ui.status("Measuring", start_line(planned, seed));
@@ -153,7 +158,7 @@ impl<'a> Phase<'a> {
             benchmarks: planned.iter().map(|(_, benchmark)| benchmark.clone()).collect(),
         };
         let stop = Stop { settings: planned.iter().map(|(place, _)| &evidence[*place].settings).collect() };
-        let mut observer = Shown { ui: self.ui, drawn: None };
+        let mut observer = Shown { ui: self.ui, told: Instant::now() };
         let mut measured = measure::measure(&plan, executor, &stop, &mut observer, self.interrupted);
         self.ui.clear_progress();
         let done = if self.stage == Stage::Screen { "Measured" } else { "Confirmed" };
@@ -264,15 +269,17 @@ impl StopRule for Stop<'_> {
 /// Progress between rounds.
 struct Shown<'a> {
     ui: &'a Ui,
-    drawn: Option<Instant>,
+    told: Instant,
 }
 
 impl Observer for Shown<'_> {
     fn round_finished(&mut self, progress: &Progress) {
-        if !self.ui.shows_progress() || self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW) {
+        let redrawn = self.ui.shows_progress();
+        let pause = if redrawn { REDRAW } else { LOG_LINE };
+        if self.told.elapsed() < pause {
             return;
         }
-        self.drawn = Some(Instant::now());
+        self.told = Instant::now();
         let part = match (progress.stage, progress.part) {
             (Stage::Confirm, _) => "confirming, round",
             (_, Part::WarmUp) => "warm-up, round",
@@ -283,13 +290,17 @@ impl Observer for Shown<'_> {
             0 => String::new(),
             seconds => format!(", at least {seconds} s left"),
         };
-        self.ui.progress(&format!(
-            "   Measuring {part} {}: {} of {} done, {} s{left}",
+        let line = format!(
+            "{part} {}: {} of {} done, {} s{left}",
             progress.rounds,
             progress.finished,
             progress.benchmarks,
             progress.elapsed.as_secs()
-        ));
+        );
+        match redrawn {
+            true => self.ui.progress(&format!("   Measuring {line}")),
+            false => self.ui.status("Measuring", line),
+        }
     }
 
     fn time_is_short(&mut self, needed: Duration, available: Duration) {

@@ -50,15 +50,16 @@ pub(super) fn run_command(
         }
     }
     let samples = samples_inside(budget.latency_hint_ns).to_string();
-    let flags = ["--noplot", "--warm-up-time", "0.001", "--measurement-time", "0.01", "--nresamples", "10"];
-    args.extend(flags.map(OsString::from));
+    args.push("--noplot".into());
     if budget.quick {
-        // The times above lose to those that a group sets in the bench's code; this does not. It always takes two
+        // The times below lose to those that a group sets in the bench's code; this does not. It always takes two
         // samples, and refuses to be asked for more.
         args.push("--quick".into());
     } else {
         args.extend(["--sample-size", &samples].map(OsString::from));
     }
+    let flags = ["--warm-up-time", "0.001", "--measurement-time", "0.01", "--nresamples", "10"];
+    args.extend(flags.map(OsString::from));
     command(executable, launch, args, budget.timeout, &["benchmark.json", "sample.json"])
 }
 
@@ -129,7 +130,7 @@ pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError
         if String::from_utf8_lossy(&output.stderr).contains("'--format' which wasn't expected") {
             let message = "listing the benchmarks failed: criterion is older than 0.5 or its main does not pass the \
                            arguments on; update criterion to 0.5 or later";
-            return HarnessError::new(ErrorKind::Output, message);
+            return HarnessError::new(ErrorKind::Unsupported, message);
         }
         HarnessError::new(error.kind, format!("listing the criterion benchmarks failed: {error}"))
     })?;

@@ -152,7 +152,7 @@ fn checks(benchmark: &Benchmark, label: &str) -> Vec<(Weight, Row)> {
     if let Some(error) = &benchmark.error {
         let mut notes: Vec<String> = error.message.lines().map(visible).collect();
         let tail = error.stderr.iter().flat_map(|stderr| stderr.lines());
-        notes.extend(tail.map(|line| format!("| {}", visible(line))));
+        notes.extend(tail.map(|line| format!("| {}", visible(&line.replace('\t', "    ")))));
         let weight = Weight::Broken;
         let verdict = wording::failed(benchmark.result).to_owned();
         let reason = error.kind.to_string();
