@@ -384,6 +384,17 @@ fn a_root_commit_has_no_base_and_everything_is_new() {
 }
 
 #[test]
+fn uncommitted_changes_on_a_root_commit_are_compared_with_it() {
+    need_git!();
+    let made = TestRepository::new();
+    made.write("new.rs", "changed");
+    let base = discover(made.root()).default_base(&HeadChoice::WorkingTree, &CiHints::default()).unwrap();
+    let DefaultBase::Chosen(base) = base else { panic!("{base:?}") };
+    assert_eq!(base.spec, "HEAD");
+    assert_eq!(base.commit.id.as_str(), made.git(&["rev-parse", "HEAD"]).trim());
+}
+
+#[test]
 fn without_common_history_or_a_default_branch_no_base_is_guessed() {
     need_git!();
     let made = TestRepository::new();

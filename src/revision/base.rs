@@ -91,6 +91,11 @@ impl Repository {
             && *branch == default.short
         {
             let because = format!("{name} is on {} '{branch}' itself{aside}", default.role);
+            // Before the first commit there is nothing, but what is not committed yet can be compared with it.
+            if *head == HeadChoice::WorkingTree && self.parents(&commit.id)?.is_empty() && self.is_dirty()? {
+                let because = "the only commit, for the changes that are not committed".to_owned();
+                return Ok(DefaultBase::Chosen(BaseChoice { commit, spec: name, because }));
+            }
             return self.before(&commit.id, &name, because);
         }
         let target = match self.upstream(branch.as_deref()) {

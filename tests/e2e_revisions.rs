@@ -1,0 +1,75 @@
+//! More than two revisions, a revision against itself, and head's own suite.
+
+#[path = "common/repository.rs"]
+mod repository;
+#[path = "e2e_support/mod.rs"]
+mod support;
+
+use repository::need_git;
+use support::{Playground, QUICK};
+
+#[test]
+fn every_further_revision_is_compared_with_the_first() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.step_ms(40);
+    playground.repository.commit("slower");
+    playground.write("notes.txt", "nothing that counts");
+    playground.repository.commit("notes");
+    let (ran, report) =
+        playground.report(&["--base", "HEAD~2", "--head", "HEAD~2", "--ref", "HEAD~1", "--ref", "HEAD"]);
+    ran.ends(1, &["1 regression: tool"]);
+    let of = |head: &str| {
+        let all = report["benchmarks"][0]["comparisons"].as_array().expect("an array");
+        let found = all.iter().find(|it| it["head_revision"] == head && it["metric"] == "latency");
+        found.expect("it is compared")["verdict"].clone()
+    };
+    assert_eq!([of("ref1"), of("ref2")], ["regression", "regression"]);
+    assert_ne!(of("head"), "regression");
+    assert_eq!(report["revisions"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["benchmarks"][0]["sides"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn revision_against_itself_is_summed_up_and_each_repeat_can_be_judged_again() {
+    need_git!();
+    let playground = Playground::probe();
+    let path = playground.repository.beside("aa.json");
+    let format = format!("json={}", path.display());
+    // The limit is far above what any load on the machine does to a sleep.
+    let ran = playground
+        .run(&[&["aa", "--times", "2", "--max-percent", "1000", "--format", &format], &QUICK[..]].concat());
+    ran.ends(0, &[]);
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!((&report["summary"]["repeats"], &report["summary"]["false_alarms"]), (&2.into(), &0.into()));
+    let rows = report["summary"]["rows"].as_array().expect("an array");
+    let latency = rows.iter().find(|row| row["metric"] == "latency").expect("latency is compared");
+    assert_eq!(latency["verdicts"]["pass"], 2);
+    let repeats = report["repeats"].as_array().expect("an array");
+    assert_ne!(repeats[0]["seed"], repeats[1]["seed"]);
+    let one = playground.repository.beside("one.json");
+    std::fs::write(&one, repeats[0].to_string()).expect("a temporary file");
+    playground.run(&["judge", one.to_str().expect("made from text")]).ends(0, &[]);
+}
+
+#[test]
+fn formats_that_aa_has_no_form_in_are_refused_before_the_build() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.run(&["aa", "--format", "csv"]).ends(3, &["`aa` writes", "json"]);
+}
+
+#[test]
+fn suite_of_a_named_head_is_that_of_its_commit() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.configure("[package.metadata.benchgate.metrics]\nlatency = { max_percent = 1000 }");
+    playground.step_ms(40);
+    playground.repository.commit("slower, and accepted");
+    // The working tree asks for something else, and is not what is judged.
+    playground.configure("[package.metadata.benchgate.metrics]\nlatency = { max_percent = 1 }");
+    let (ran, report) = playground.report(&["--base", "HEAD~1", "--head", "HEAD"]);
+    assert_eq!(report["benchmarks"][0]["comparisons"][0]["max_percent"], 1000.0);
+    assert_ne!(ran.code, Some(2));
+}
