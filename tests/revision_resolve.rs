@@ -384,7 +384,7 @@ fn a_root_commit_has_no_base_and_everything_is_new() {
 }
 
 #[test]
-fn uncommitted_changes_on_a_root_commit_are_compared_with_it() {
+fn uncommitted_changes_on_the_default_branch_are_compared_with_head() {
     need_git!();
     let made = TestRepository::new();
     made.write("new.rs", "changed");

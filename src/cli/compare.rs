@@ -30,6 +30,16 @@ pub(super) struct CompareArgs {
 
 /// Arguments of `run`.
 #[derive(Debug, Clone, Args)]
+pub(super) struct HeadArgs {
+    /// Revision to measure: a revision, or `worktree` for the working tree with its uncommitted files
+    #[arg(long, value_name = "REV", default_value = "worktree")]
+    head: String,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Arguments of every verb that measures.
+#[derive(Debug, Clone, Args)]
 pub(super) struct RunArgs {
     /// Show what would be done, and stop
     #[arg(long)]
@@ -54,6 +64,12 @@ pub(super) struct RunArgs {
 }
 
 impl CompareArgs {
+    pub(super) fn output(&self) -> &OutputFlags {
+        self.run.output()
+    }
+}
+
+impl HeadArgs {
     pub(super) fn output(&self) -> &OutputFlags {
         self.run.output()
     }
@@ -98,9 +114,9 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
 }
 
 /// Head alone.
-pub(super) fn run(args: &RunArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let request = args.request(Command::Run, HeadRequest::WorkingTree)?;
-    measure(args, &request, ui)
+pub(super) fn run(args: &HeadArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let request = args.run.request(Command::Run, HeadRequest::from_flag(&args.head))?;
+    measure(&args.run, &request, ui)
 }
 
 fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {

@@ -50,7 +50,7 @@ enum Verb {
     /// Compare head against base (the default)
     Compare(Box<compare::CompareArgs>),
     /// Measure head alone and check its budgets
-    Run(Box<compare::RunArgs>),
+    Run(Box<compare::HeadArgs>),
     /// Compare one revision with itself: false alarms, noise, the limits this machine can hold
     Aa(Box<aa::AaArgs>),
     /// Judge saved reports or samples again, without measuring

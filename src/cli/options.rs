@@ -92,16 +92,16 @@ pub(super) struct ManifestFlags {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Measuring")]
 pub(super) struct MeasuringFlags {
-    /// Unit runs a revision, fixed (an odd number is rounded up)
+    /// Unit runs a revision, fixed (an odd number is rounded up); what would fail is still measured once more
     #[arg(long, value_name = "N", conflicts_with_all = ["min_samples", "max_samples"])]
     pub(super) samples: Option<u32>,
-    /// Unit runs a revision before anything is judged
+    /// Unit runs a revision before anything is judged [default: 8]
     #[arg(long, value_name = "N")]
     pub(super) min_samples: Option<u32>,
-    /// Unit runs a revision at the most
+    /// Unit runs a revision at the most [default: 60]
     #[arg(long, value_name = "N")]
     pub(super) max_samples: Option<u32>,
-    /// Unit runs a revision that are thrown away first
+    /// Unit runs a revision that are thrown away first [default: 1]
     #[arg(long, value_name = "N")]
     pub(super) warmup: Option<u32>,
     /// Measured time a revision of every benchmark at the least, such as 2s
@@ -110,7 +110,7 @@ pub(super) struct MeasuringFlags {
     /// Limit of the whole measuring phase, such as 10m
     #[arg(long, value_name = "DURATION")]
     pub(super) max_time: Option<String>,
-    /// Limit of one unit run, such as 1m
+    /// Limit of one unit run, such as 30s [default: 1m]
     #[arg(long, value_name = "DURATION")]
     pub(super) timeout: Option<String>,
     /// Seed of the order of runs and of all random draws (0 to 2^53 - 1); printed on every run
@@ -125,37 +125,37 @@ pub(super) struct JudgeFlags {
     /// Set all judge keys at once: default, fixed or effect
     #[arg(long, value_name = "PRESET")]
     pub(super) preset: Option<String>,
-    /// Tolerated degradation of every gated metric, in per cent
-    #[arg(long, value_name = "PERCENT")]
+    /// Tolerated degradation of every gated metric, in per cent [default: 10]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(super) max_percent: Option<String>,
-    /// Gate on this metric (repeatable)
+    /// Gate on this metric too, wherever it can be measured (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(super) metric: Vec<String>,
-    /// bootstrap or rank
+    /// bootstrap or rank [default: bootstrap]
     #[arg(long, value_name = "METHOD")]
     pub(super) method: Option<String>,
-    /// median or mean
+    /// median or mean [default: median]
     #[arg(long, value_name = "STATISTIC")]
     pub(super) statistic: Option<String>,
-    /// auto, paired or independent
+    /// Compare the pairs of the rounds: auto (where they correlate), paired or independent [default: auto]
     #[arg(long, value_name = "PAIRING")]
     pub(super) pairing: Option<String>,
-    /// percentile or bca
+    /// Form of the shown interval: percentile or bca [default: percentile]
     #[arg(long, value_name = "INTERVAL")]
     pub(super) interval: Option<String>,
     /// exact (median only) or a number of random resamples
     #[arg(long, value_name = "N|exact")]
     pub(super) resamples: Option<String>,
-    /// Probability a one-look verdict needs, 0.5 to 0.999
+    /// Probability a verdict needs with --stop fixed or precision, 0.5 to 0.999 [default: 0.95]
     #[arg(long, value_name = "P")]
     pub(super) confidence: Option<f64>,
-    /// Limit of the noise gate, a ratio; 0 turns it off
+    /// Spread of the samples above which nothing is called, a ratio; 0 turns that off [default: 0.5]
     #[arg(long, value_name = "RATIO")]
     pub(super) max_cv: Option<f64>,
-    /// settled, fixed or precision
+    /// When measuring ends: settled (as soon as the answer is clear), fixed or precision [default: settled]
     #[arg(long, value_name = "RULE")]
     pub(super) stop: Option<String>,
-    /// confirm, holm, bh or none
+    /// Guard against false alarms over many benchmarks: confirm (measure candidates again), holm, bh or none [default: confirm]
     #[arg(long, value_name = "RULE")]
     pub(super) correction: Option<String>,
     /// Half-width of the interval for --stop precision, such as 1%

@@ -23,8 +23,8 @@ pub(super) struct Benchmarks {
     pub(super) evidence: Vec<Evidence>,
     /// With the place of its evidence.
     pub(super) planned: Vec<(usize, PlannedBenchmark)>,
-    /// Benchmarks that exist and that filters left out.
-    pub(super) left_out: usize,
+    /// The ids of benchmarks that exist and that filters left out.
+    pub(super) left_out: Vec<String>,
     /// What the reader should know of revisions beyond head.
     pub(super) notes: Vec<String>,
 }
@@ -230,7 +230,7 @@ impl<'a> Finder<'a, '_> {
     ) -> Result<(), Error> {
         let harness = head.or(base).expect("one side has it").harness;
         let Some(resolved) = self.suite.benchmark(&target.id, &variant.variant, id, harness.as_str())? else {
-            self.found.left_out += 1;
+            self.found.left_out.push(id.to_owned());
             return Ok(());
         };
         let settings = resolved.settings;

@@ -15,6 +15,7 @@ use crate::measure::{
 };
 use crate::revision::Slot;
 use crate::suite::Suite;
+use crate::suite::metric::Metric;
 use crate::suite::settings::{BenchmarkSettings, SampleCount};
 use crate::ui::Ui;
 use crate::verdict::evidence::{ErrorKind, Evidence, Stage, StoppedBecause, UnitRun};
@@ -64,7 +65,7 @@ pub(super) fn measure(
         found: Benchmarks::default(),
     };
     let found = finder.find()?;
-    refuse_nothing(&found)?;
+    refuse_nothing(&found, &context.request.overrides.metrics)?;
     let labels: Vec<(String, &BenchmarkSettings)> = found
         .planned
         .iter()
@@ -220,17 +221,39 @@ fn candidates(
         .collect()
 }
 
-fn refuse_nothing(found: &Benchmarks) -> Result<(), Error> {
-    match (found.evidence.is_empty(), found.left_out) {
-        (false, _) => Ok(()),
-        (true, 0) => {
-            Err(Error::Usage("the suite selects no benchmark; `cargo benchgate list` shows it".to_owned()))
+fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error> {
+    match (found.evidence.is_empty(), found.left_out.as_slice()) {
+        (false, _) => {}
+        (true, []) => {
+            let message = "the suite selects no benchmark; `cargo benchgate list` shows it";
+            return Err(Error::Usage(message.to_owned()));
         }
-        (true, left_out) => Err(Error::Usage(format!(
-            "nothing is selected: the filters leave out all of {}; `--filter` and `--skip` take globs over ids, such as 'group/*'",
-            counted(left_out, "benchmark")
-        ))),
+        (true, left_out) => {
+            let shown: Vec<String> =
+                left_out.iter().take(8).map(|id| crate::report::text::visible(id)).collect();
+            let more = if shown.len() < left_out.len() { ", …" } else { "" };
+            return Err(Error::Usage(format!(
+                "nothing is selected: the filters leave out all of {} ({}{more}); `--filter` and `--skip` take globs over ids, such as \
+                 'group/*'",
+                counted(left_out.len(), "benchmark"),
+                shown.join(", ")
+            )));
+        }
     }
+    // A flag that does nothing anywhere is a mistake; where only some harnesses can measure it, the others go without.
+    for name in asked_for {
+        let metric = Metric::from_name(name);
+        let measured = |(place, _): &(usize, PlannedBenchmark)| {
+            found.evidence[*place].settings.metrics.contains_key(&metric)
+        };
+        if !found.planned.is_empty() && !found.planned.iter().any(measured) {
+            return Err(Error::Usage(format!(
+                "`--metric {name}`: none of the selected benchmarks can measure it; harnesses that time functions inside a process \
+                 give `latency` alone"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn start_line(planned: &[(usize, PlannedBenchmark)], seed: u64) -> String {
@@ -248,7 +271,9 @@ fn end_line(measured: &measure::Measured) -> String {
     let (least, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let samples = if least == most { format!("{most}") } else { format!("{least} to {most}") };
     let interrupted = if measured.interrupted { ", interrupted" } else { "" };
-    format!("{samples} samples a side in {:.1} s{interrupted}", measured.elapsed.as_secs_f64())
+    let side =
+        if measured.benchmarks.iter().any(|benchmark| 1 < benchmark.sides.len()) { " a side" } else { "" };
+    format!("{samples} samples{side} in {:.1} s{interrupted}", measured.elapsed.as_secs_f64())
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -239,7 +239,11 @@ fn acquire_slot(context: &Context<'_>) -> Result<Slot, Error> {
     refuse_cache_inside(cache, context)?;
     let slots = SlotRoot::new(cache, &context.repository)?;
     slots.sweep()?;
-    Ok(slots.acquire()?)
+    let slot = slots.acquire()?;
+    if !slot.directory().ends_with("slot-00") {
+        context.ui.note("another run uses this repository's builds; this one has its own, which may have to be built first");
+    }
+    Ok(slot)
 }
 
 /// The suite of a request, for those who only look at it.
@@ -262,7 +266,8 @@ fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Resu
     settings.offline = request.cargo.offline;
     settings.frozen = request.cargo.frozen;
     settings.quiet = ui.is_quiet();
-    settings.verbosity = ui.verbosity();
+    // One -v is for what this tool does; from the second on cargo tells of every unit as well.
+    settings.verbosity = ui.verbosity().saturating_sub(1);
     settings.color = ui.forced_color().map(str::to_owned);
     Ok(settings)
 }

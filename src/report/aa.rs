@@ -92,6 +92,9 @@ pub fn terminal(report: &AaReport, columns: Option<usize>) -> String {
         let _ =
             writeln!(text, "seeds {} to {}", first.seed, report.repeats.last().map_or(0, |last| last.seed));
     }
+    for warning in first.into_iter().flat_map(|report| &report.warnings) {
+        let _ = writeln!(text, "warning: {}", visible(warning));
+    }
     for advice in &summary.advice {
         for line in wrap(&visible(advice), columns) {
             let _ = writeln!(text, "{line}");

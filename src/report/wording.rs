@@ -7,7 +7,7 @@ use crate::verdict::outcome::{
     BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason, Verdict,
 };
 
-use super::model::{Benchmark, Exit, Report, Revision, Statistics};
+use super::model::{Benchmark, Report, Revision, Statistics};
 use super::quantity;
 use super::text::visible;
 
@@ -294,6 +294,11 @@ pub fn counts(report: &Report) -> Vec<String> {
         let parts = parts.iter().filter(|(count, _)| 0 < *count);
         parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
     };
+    // New and removed ones pass, since nothing of them can regress; to call them passed would say more.
+    let elsewhere = report.benchmarks.iter().filter(|benchmark| {
+        benchmark.presence != Presence::Compared && benchmark.result == BenchResult::Pass && !is_alone(report)
+    });
+    let passed = summary.pass.saturating_sub(elsewhere.count());
     let results = some(&[
         (summary.error, "failed"),
         (summary.metric_error, "not measured"),
@@ -301,7 +306,7 @@ pub fn counts(report: &Report) -> Vec<String> {
         (summary.over_budget, "over budget"),
         (summary.inconclusive, "inconclusive"),
         (summary.improved, "improved"),
-        (summary.pass, "passed"),
+        (passed, "passed"),
     ]);
     let presence = some(&[
         (summary.unchanged, "unchanged"),
@@ -343,15 +348,38 @@ pub fn is_alone(report: &Report) -> bool {
 }
 
 /// The last line of a report: the status, and why.
-pub fn exit(exit: &Exit) -> String {
+pub fn exit(report: &Report) -> String {
+    let exit = &report.exit;
     let because =
         exit.because.as_deref().map(|because| format!(": {}", visible(because))).unwrap_or_default();
     match (exit.code, exit.without_no_fail) {
         (0, Some(code)) => format!("gate not enforced (--no-fail, exit status 0 instead of {code}){because}"),
-        (0, None) => format!("gate passed (exit status 0){because}"),
+        (0, None) => format!("gate passed (exit status 0){}", unsaid(report)),
         (1, _) => format!("gate failed (exit status 1){because}"),
         (code, _) => format!("gate undecided (exit status {code}){because}"),
     }
+}
+
+/// What a passed gate does not say: what could not be told, what got worse without being gated, that nothing was compared.
+fn unsaid(report: &Report) -> String {
+    let summary = &report.summary;
+    let compared = report.benchmarks.iter().any(|benchmark| !benchmark.comparisons.is_empty());
+    let unchanged = 0 < summary.unchanged;
+    let budgets = report.benchmarks.iter().any(|benchmark| !benchmark.budgets.is_empty());
+    let mut parts = Vec::new();
+    if !compared && !unchanged {
+        parts.push(match budgets {
+            true => "only budgets were checked, nothing was compared".to_owned(),
+            false => "nothing was compared and no budget was checked".to_owned(),
+        });
+    }
+    if 0 < summary.inconclusive {
+        parts.push(format!("{} inconclusive", summary.inconclusive));
+    }
+    if 0 < summary.not_gated.regression {
+        parts.push(format!("{} not gated", plural(summary.not_gated.regression, "regression")));
+    }
+    if parts.is_empty() { String::new() } else { format!(", but {}", parts.join(", ")) }
 }
 
 /// The ways out of the inconclusive comparisons of a report, each once; empty when there is none.
@@ -360,7 +388,7 @@ pub fn advice(report: &Report) -> Vec<String> {
         .benchmarks
         .iter()
         .flat_map(|benchmark| &benchmark.comparisons)
-        .filter(|it| it.verdict == Verdict::Inconclusive && it.derived_from.is_none())
+        .filter(|it| it.gate && it.verdict == Verdict::Inconclusive && it.derived_from.is_none())
         .collect();
     if open.is_empty() {
         return Vec::new();

@@ -59,8 +59,8 @@ struct Branch {
 impl Repository {
     /// The base for `head` when none is named.
     ///
-    /// In a pull request's merge checkout its first parent; on a push the commit before; on the default branch the
-    /// commit before HEAD; else the merge base with the branch's upstream, where that has another name, or with the
+    /// In a pull request's merge checkout its first parent; on a push the commit before; on the default branch HEAD where
+    /// the working tree has uncommitted changes, or the commit before it where not; else the merge base with the branch's upstream, where that has another name, or with the
     /// default branch: what `origin/HEAD` points to, else main, else master, the remote's before the local one.
     pub fn default_base(&self, head: &HeadChoice, ci: &CiHints) -> Result<DefaultBase, RevisionError> {
         let checked_out = self.head()?;
@@ -91,9 +91,9 @@ impl Repository {
             && *branch == default.short
         {
             let because = format!("{name} is on {} '{branch}' itself{aside}", default.role);
-            // Before the first commit there is nothing, but what is not committed yet can be compared with it.
-            if *head == HeadChoice::WorkingTree && self.parents(&commit.id)?.is_empty() && self.is_dirty()? {
-                let because = "the only commit, for the changes that are not committed".to_owned();
+            // The change to judge is then the one that is not committed, not that and the last commit in one.
+            if *head == HeadChoice::WorkingTree && self.is_dirty()? {
+                let because = format!("{because}, with changes that are not committed");
                 return Ok(DefaultBase::Chosen(BaseChoice { commit, spec: name, because }));
             }
             return self.before(&commit.id, &name, because);

@@ -62,8 +62,8 @@ pub(super) struct MetricLayer {
     pub(super) better: Option<Set<Better>>,
     /// The table that names metrics, for errors.
     pub(super) named_in: Place,
-    /// Named for just these benchmarks: by an entry with a target, or on the command line. Then a harness that cannot
-    /// measure it is an error, while a whole package may name a metric that only some of its harnesses measure.
+    /// Named for just these benchmarks: by an entry with a target. Then a harness that cannot
+    /// measure it is an error, while a whole package, or a flag, may name a metric that only some of its harnesses measure.
     pub(super) pointed: bool,
 }
 

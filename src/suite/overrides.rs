@@ -216,7 +216,8 @@ impl Flags<'_> {
             self.error("--metric", name.to_owned(), invalid);
             return None;
         }
-        let mut layer = MetricLayer::named(self.place.clone(), true);
+        // Of a benchmark whose harness cannot measure it, it asks nothing; that nobody measures it is found by the caller.
+        let mut layer = MetricLayer::named(self.place.clone(), false);
         layer.gate = self.set(Some(true), |_| name.to_owned());
         Some((metric, layer))
     }

@@ -33,7 +33,7 @@ const SIZE_HELP: &str = "units are B, KB, MB, GB, TB and KiB, MiB, GiB, TiB, as 
 /// A duration such as `500ms` or `1m30s`, in nanoseconds: units from large to small, a fraction in the last part only,
 /// in all a whole number of nanoseconds.
 pub fn parse_duration(text: &str) -> Result<u64, Invalid> {
-    check_start(text, "a duration", TIME_HELP, "ms")?;
+    check_start(text, "a duration", TIME_HELP, "s")?;
     let mut total: u128 = 0;
     let mut smallest = u128::MAX;
     let mut fraction_seen = false;

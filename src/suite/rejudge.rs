@@ -7,7 +7,7 @@ use super::harnesses::default_max_percent;
 use super::layers::JudgeLayer;
 use super::metric::{Better, Metric, Unit};
 use super::overrides::Overrides;
-use super::presets::{DEFAULT_PRESET, MEAN_RESAMPLES, judge_of};
+use super::presets::{DEFAULT_PRESET, LAST_LOOK, MEAN_RESAMPLES, judge_of};
 use super::settings::{
     BenchmarkSettings, JudgeSettings, MetricSettings, Resamples, SampleCount, Sampling, Statistic,
 };
@@ -61,7 +61,7 @@ pub fn settings_for_samples(units: &BTreeMap<Metric, Unit>) -> BenchmarkSettings
     BenchmarkSettings {
         sampling: Sampling {
             warmup: 0,
-            samples: SampleCount::Adaptive { min: 2, max: u32::MAX },
+            samples: SampleCount::Adaptive { min: 2, max: LAST_LOOK },
             min_time_ns: 0,
             timeout_ns: 0,
         },

@@ -28,7 +28,7 @@ fn also_failing<'a>(
     summary: &'a Summary,
     context: &'a RunContext,
 ) -> impl Iterator<Item = (&'static str, usize)> + 'a {
-    [("inconclusive", summary.inconclusive), ("removed", summary.removed), ("skipped", summary.skipped)]
+    [("inconclusive", summary.inconclusive), ("removed", summary.removed), ("skipped", summary.gated_skipped)]
         .into_iter()
         .filter(|&(word, count)| 0 < count && context.also_fail_on.iter().any(|named| named == word))
 }
@@ -39,6 +39,10 @@ pub(super) struct Named {
     pub(super) result: BenchResult,
     pub(super) removed: bool,
     pub(super) skipped: bool,
+    /// Whether a gated comparison regressed, whatever the result.
+    pub(super) regressed: bool,
+    /// Whether a budget is exceeded, whatever the result.
+    pub(super) over_budget: bool,
     /// Why it has no result.
     pub(super) error: Option<String>,
 }
@@ -80,33 +84,23 @@ fn because(
     match code {
         ExitCode::Success => None,
         ExitCode::Execution if context.interrupted => Some("interrupted before all was measured".to_owned()),
-        ExitCode::Execution => {
-            Some(format!("{} failed: {}", counted(summary.error, "benchmark"), failed(BenchResult::Error)))
-        }
+        ExitCode::Execution => Some(format!(
+            "{} failed: {}{}",
+            counted(summary.error, "benchmark"),
+            failed(BenchResult::Error),
+            also(names)
+        )),
         ExitCode::NotMeasured if measured_nothing && summary.metric_error == 0 => {
             Some("nothing was measured: no benchmark gave a sample in head".to_owned())
         }
         ExitCode::NotMeasured => Some(format!(
-            "{} lacked a measurement that was asked for: {}",
+            "{} lacked a measurement that was asked for: {}{}",
             counted(summary.metric_error, "benchmark"),
-            failed(BenchResult::MetricError)
+            failed(BenchResult::MetricError),
+            also(names)
         )),
         _ => {
-            let mut parts = Vec::new();
-            if 0 < summary.regression {
-                parts.push(format!(
-                    "{}: {}",
-                    counted(summary.regression, "regression"),
-                    labels(BenchResult::Regression)
-                ));
-            }
-            if 0 < summary.over_budget {
-                parts.push(format!(
-                    "{} over budget: {}",
-                    summary.over_budget,
-                    labels(BenchResult::OverBudget)
-                ));
-            }
+            let mut parts = found(names);
             for (word, count) in also_failing(summary, context) {
                 let concerned = names.iter().filter(|named| match word {
                     "removed" => named.removed,
@@ -119,6 +113,31 @@ fn because(
             Some(parts.join("; "))
         }
     }
+}
+
+/// The regressions and exceeded budgets, each with the benchmarks concerned.
+fn found(names: &[Named]) -> Vec<String> {
+    let mut parts = Vec::new();
+    let of = |is: fn(&Named) -> bool| {
+        let labels: Vec<&str> =
+            names.iter().filter(|named| is(named)).map(|named| named.label.as_str()).collect();
+        (labels.len(), listed(labels.into_iter()))
+    };
+    let (count, labels) = of(|named| named.regressed);
+    if 0 < count {
+        parts.push(format!("{}: {labels}", counted(count, "regression")));
+    }
+    let (count, labels) = of(|named| named.over_budget);
+    if 0 < count {
+        parts.push(format!("{count} over budget: {labels}"));
+    }
+    parts
+}
+
+/// What was found beside a status that has another cause: it must not hide a regression.
+fn also(names: &[Named]) -> String {
+    let found = found(names);
+    if found.is_empty() { String::new() } else { format!("; also {}", found.join("; ")) }
 }
 
 impl Exit {

@@ -349,6 +349,9 @@ pub struct Summary {
     pub error: usize,
     /// Comparisons and budgets that were skipped.
     pub skipped: usize,
+    /// Those of them that are gated, or budgets: what `also_fail_on = ["skipped"]` is about.
+    #[serde(default)]
+    pub gated_skipped: usize,
     /// Comparisons that are not gated, by verdict.
     pub not_gated: NotGated,
     /// By presence.

@@ -22,6 +22,11 @@ pub fn worst(comparisons: &[Comparison], budgets: &[BudgetOutcome]) -> BenchResu
     all.max().unwrap_or(BenchResult::Pass)
 }
 
+/// Whether a comparison fails the run.
+pub fn is_failing(comparison: &Comparison) -> bool {
+    comparison.gate && comparison.derived_from.is_none() && comparison.verdict == Verdict::Regression
+}
+
 /// Adds one benchmark to the counts.
 pub fn count(
     summary: &mut Summary,
@@ -50,11 +55,14 @@ pub fn count(
     for comparison in comparisons.iter().filter(|comparison| comparison.derived_from.is_none()) {
         if comparison.verdict == Verdict::Skipped {
             summary.skipped += 1;
+            summary.gated_skipped += usize::from(comparison.gate);
         } else if !comparison.gate {
             count_not_gated(&mut summary.not_gated, comparison.verdict);
         }
     }
-    summary.skipped += budgets.iter().filter(|budget| budget.status == BudgetStatus::Skipped).count();
+    let skipped = budgets.iter().filter(|budget| budget.status == BudgetStatus::Skipped).count();
+    summary.skipped += skipped;
+    summary.gated_skipped += skipped;
 }
 
 fn count_not_gated(not_gated: &mut NotGated, verdict: Verdict) {

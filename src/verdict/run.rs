@@ -10,7 +10,9 @@ use super::comparison::{Draft, Opponents};
 use super::correction::{self, Drafted};
 use super::evidence::{ErrorKind, Evidence, Presence, Side};
 use super::exit::{self, Named};
-use super::outcome::{BenchResult, BudgetOutcome, Comparison, Exit, Reason, Statistics, Summary, Verdict};
+use super::outcome::{
+    BenchResult, BudgetOutcome, BudgetStatus, Comparison, Exit, Reason, Statistics, Summary, Verdict,
+};
 use super::result;
 use super::statistics;
 use super::throughput;
@@ -71,13 +73,15 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
     let mut names = Vec::with_capacity(evidence.len());
     let labels = labels(evidence.iter().map(|evidence| &evidence.identity));
     for ((evidence, judged), label) in evidence.iter().zip(&benchmarks).zip(labels) {
-        let skipped_before = summary.skipped;
+        let skipped_before = summary.gated_skipped;
         result::count(&mut summary, evidence.presence, judged.result, &judged.comparisons, &judged.budgets);
         names.push(Named {
             label,
             result: judged.result,
             removed: evidence.presence == Presence::Removed,
-            skipped: skipped_before < summary.skipped,
+            skipped: skipped_before < summary.gated_skipped,
+            regressed: judged.comparisons.iter().any(result::is_failing),
+            over_budget: judged.budgets.iter().any(|budget| budget.status == BudgetStatus::Fail),
             error: match &evidence.error {
                 Some(error) => Some(error.message.clone()),
                 None => missing_metric(evidence, &judged.comparisons)

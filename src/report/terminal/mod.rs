@@ -5,7 +5,9 @@ use anstyle::{AnsiColor, Style};
 use crate::suite::identity::labels;
 use crate::suite::metric::{Metric, Unit};
 use crate::verdict::evidence::Presence;
-use crate::verdict::outcome::{BenchResult, BudgetOutcome, BudgetStatus, Comparison, Verdict};
+use crate::verdict::outcome::{
+    BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason, Verdict,
+};
 
 use super::assemble::identity_order;
 use super::model::{Benchmark, Report};
@@ -65,9 +67,12 @@ pub fn terminal(report: &Report, options: Options) -> String {
     for (benchmark, label) in benchmarks {
         let mut of_one = match wording::is_alone(report) {
             true => alone_rows(benchmark, label),
-            false => compared_rows(benchmark, label, several),
+            false => compared_rows(report, benchmark, label, several),
         };
-        of_one.sort_by_key(|(weight, _)| *weight);
+        // With several revisions a metric's rows stay together, in the order of the revisions.
+        if !several {
+            of_one.sort_by_key(|(weight, _)| *weight);
+        }
         rows.extend(of_one.into_iter().map(|(_, row)| row));
     }
     let mut text = String::new();
@@ -119,11 +124,23 @@ fn alone_rows(benchmark: &Benchmark, label: String) -> Vec<(Weight, Row)> {
 }
 
 /// The rows of a benchmark of two revisions or more.
-fn compared_rows(benchmark: &Benchmark, label: String, several_heads: bool) -> Vec<(Weight, Row)> {
+fn compared_rows(
+    report: &Report,
+    benchmark: &Benchmark,
+    label: String,
+    several_heads: bool,
+) -> Vec<(Weight, Row)> {
     let mut rows = Vec::new();
-    for comparison in &benchmark.comparisons {
+    // A program that needs less memory than its starter tells nothing of its own, on a metric nobody asked for.
+    let untold =
+        |it: &&Comparison| !it.gate && it.verdict == Verdict::Skipped && it.reason == Some(Reason::AtFloor);
+    let mut comparisons: Vec<&Comparison> = benchmark.comparisons.iter().filter(|it| !untold(it)).collect();
+    if several_heads {
+        comparisons.sort_by(|a, b| a.metric.cmp(&b.metric));
+    }
+    for comparison in comparisons {
         let target = match several_heads {
-            true => format!("{label} @{}", visible(&comparison.head_revision)),
+            true => format!("{label} @{}", visible(spec_of(report, &comparison.head_revision))),
             false => label.clone(),
         };
         rows.push(comparison_row(target, comparison));
@@ -143,6 +160,11 @@ fn compared_rows(benchmark: &Benchmark, label: String, several_heads: bool) -> V
         ));
     }
     rows
+}
+
+/// What the user called a revision.
+fn spec_of<'a>(report: &'a Report, name: &'a str) -> &'a str {
+    report.revisions.iter().find(|revision| revision.name == name).map_or(name, |revision| &revision.spec)
 }
 
 /// The rows that need one revision only: budgets, and the error.
@@ -250,6 +272,14 @@ fn footer(report: &Report, options: Options, text: &mut String) {
         }
     };
     let plain = Style::new();
+    let in_pairs = |it: &Comparison| it.pairing == Some(PairingUsed::Paired);
+    if report.benchmarks.iter().flat_map(|benchmark| &benchmark.comparisons).any(in_pairs) {
+        paragraph(
+            "",
+            plain,
+            "in pairs: the machine moved both sides together, so the change is the median of the pairs' own ratios, not HEAD / BASE",
+        );
+    }
     let advice = wording::advice(report);
     if !advice.is_empty() {
         paragraph("", plain, "ways out of inconclusive:");
@@ -270,7 +300,7 @@ fn footer(report: &Report, options: Options, text: &mut String) {
         _ => AnsiColor::Red.on_default().bold(),
     };
     // One line whatever the width: the last line can be searched for.
-    let exit = wording::exit(&report.exit);
+    let exit = wording::exit(report);
     match options.color {
         true => text.push_str(&format!("{style}{exit}{style:#}\n")),
         false => text.push_str(&format!("{exit}\n")),
