@@ -8,9 +8,9 @@ use cargo_benchgate::report::csv::csv;
 use cargo_benchgate::report::json::{json, read_json};
 use cargo_benchgate::report::model::{Exit, Report};
 use cargo_benchgate::report::terminal::{Options, terminal};
-use cargo_benchgate::report::{ReadError, text};
+use cargo_benchgate::report::{ReadError, text, wording};
 use cargo_benchgate::suite::metric::Metric;
-use cargo_benchgate::verdict::evidence::Evidence;
+use cargo_benchgate::verdict::evidence::{Evidence, Stage};
 use cargo_benchgate::verdict::outcome::{BenchResult, Comparison, Reason, Verdict};
 
 use report_support::*;
@@ -65,7 +65,9 @@ fn terminal_ends_with_the_exit_status_on_one_line() {
     let because = || Some("parse/json/deep/10 latency +26.1 %".to_owned());
     let failed = last(Exit { code: 1, because: because(), without_no_fail: None });
     assert_eq!(failed, "gate failed (exit status 1): parse/json/deep/10 latency +26.1 %");
-    assert_eq!(last(Exit { code: 0, because: None, without_no_fail: None }), "gate passed (exit status 0)");
+    // What a passed gate leaves open stands beside it.
+    let passed = last(Exit { code: 0, because: None, without_no_fail: None });
+    assert_eq!(passed, "gate passed (exit status 0), but 1 inconclusive, 1 regression not gated");
     let off = last(Exit { code: 0, because: because(), without_no_fail: Some(1) });
     assert!(off.contains("--no-fail") && off.contains("instead of 1"), "{off}");
     assert!(last(Exit { code: 6, because: None, without_no_fail: None }).contains("exit status 6"));
@@ -264,4 +266,44 @@ fn report_gives_back_the_evidence_it_was_made_from() {
     let report =
         cargo_benchgate::report::assemble(header(), vec![made.clone()], judged, Default::default(), exit);
     assert_eq!(Vec::<Evidence>::from(&report), [made]);
+}
+
+#[test]
+fn a_confirmed_regression_shows_the_p_value_that_confirmed_it() {
+    let mut confirmed = slower();
+    confirmed.probability_regression = Some(0.931);
+    confirmed.details.stage = Some(Stage::Confirm);
+    confirmed.details.adjusted_p = Some(0.0042);
+    let text = wording::reason(&confirmed);
+    assert!(text.contains("confirmed, p = 0.004") && !text.contains("0.931"), "{text}");
+    confirmed.details.adjusted_p = Some(1e-9);
+    assert!(wording::reason(&confirmed).contains("p < 0.001"));
+}
+
+#[test]
+fn ways_out_are_those_of_the_comparisons_that_may_fail_the_run() {
+    let mut report = whole();
+    let mut aside = report
+        .benchmarks
+        .iter()
+        .flat_map(|benchmark| &benchmark.comparisons)
+        .find(|it| it.samples_needed.is_some())
+        .unwrap()
+        .clone();
+    let told = |report: &Report| wording::advice(report).join("\n");
+    assert!(told(&report).contains("about 140 a side"), "{}", told(&report));
+    aside.gate = false;
+    aside.samples_needed = Some(900);
+    report.benchmarks[0].comparisons.push(aside);
+    assert!(told(&report).contains("about 140 a side"), "{}", told(&report));
+}
+
+#[test]
+fn another_metric_is_advised_only_where_the_harness_measures_one() {
+    let mut report = whole();
+    assert!(!wording::advice(&report).iter().any(|way| way.contains("cpu_total")), "criterion times functions");
+    for benchmark in &mut report.benchmarks {
+        benchmark.harness = "process".to_owned();
+    }
+    assert!(wording::advice(&report).iter().any(|way| way.contains("cpu_total")));
 }

@@ -73,6 +73,11 @@ pub fn probability(probability: f64) -> String {
     format!("{probability:.3}")
 }
 
+/// A p-value; a small one is not shown as 0.
+pub fn p_value(p: f64) -> String {
+    if p < 0.0005 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
 /// A probability and the one it needed, with enough decimals to tell them apart.
 pub fn probability_of(probability: f64, needed: f64) -> (String, String) {
     let places = (2..=6).find(|&places| format!("{probability:.places$}") != format!("{needed:.places$}"));

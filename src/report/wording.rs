@@ -1,8 +1,9 @@
 //! What each verdict, reason and budget says to people, from the numbers that decided it.
 
+use crate::harness::HarnessKind;
 use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::settings::{Aggregation, Operator, Statistic};
-use crate::verdict::evidence::{Presence, StoppedBecause};
+use crate::verdict::evidence::{Presence, Stage, StoppedBecause};
 use crate::verdict::outcome::{
     BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason, Verdict,
 };
@@ -68,6 +69,10 @@ fn decided_by(it: &Comparison) -> String {
     match it.reason {
         None => {
             let probability = match it.verdict {
+                // The fresh samples were judged by their p-value; the bootstrap's probability may say less.
+                Verdict::Regression if it.details.stage == Some(Stage::Confirm) => {
+                    it.details.adjusted_p.map(|p| format!("confirmed, {}", quantity::p_value(p)))
+                }
                 Verdict::Regression => {
                     it.probability_regression.map(|p| format!("P = {}", quantity::probability(p)))
                 }
@@ -384,22 +389,32 @@ fn unsaid(report: &Report) -> String {
 
 /// The ways out of the inconclusive comparisons of a report, each once; empty when there is none.
 pub fn advice(report: &Report) -> Vec<String> {
-    let open: Vec<&Comparison> = report
+    let mut open: Vec<(&Benchmark, &Comparison)> = report
         .benchmarks
         .iter()
-        .flat_map(|benchmark| &benchmark.comparisons)
-        .filter(|it| it.gate && it.verdict == Verdict::Inconclusive && it.derived_from.is_none())
+        .flat_map(|benchmark| benchmark.comparisons.iter().map(move |it| (benchmark, it)))
+        .filter(|(_, it)| it.verdict == Verdict::Inconclusive && it.derived_from.is_none())
         .collect();
     if open.is_empty() {
         return Vec::new();
     }
+    // What may fail the run comes first; the others need no way out while there is such a one.
+    if open.iter().any(|(_, it)| it.gate) {
+        open.retain(|(_, it)| it.gate);
+    }
+    let on_programs = open.iter().any(|(benchmark, it)| {
+        it.metric == Metric::Latency && benchmark.harness == HarnessKind::Process.as_str()
+    });
+    let open: Vec<&Comparison> = open.into_iter().map(|(_, it)| it).collect();
     let any =
         |reasons: &[Reason]| open.iter().any(|it| it.reason.is_some_and(|reason| reasons.contains(&reason)));
     let mut ways = Vec::new();
     let unsure =
         [Reason::TooClose, Reason::FewSamples, Reason::NoSamples, Reason::Noisy, Reason::ZeroBootstrapBase];
     if any(&unsure) || any(&[Reason::Unconfirmed]) {
-        let needed = open.iter().filter_map(|it| it.samples_needed).max();
+        // With one that no number of samples settles there is no number for all.
+        let needed: Option<Vec<u32>> = open.iter().map(|it| it.samples_needed).collect();
+        let needed = needed.and_then(|needed| needed.into_iter().max());
         let needed = needed.map(|needed| format!(" (about {needed} a side would settle all of them)"));
         ways.push(format!(
             "take more samples: raise `max_samples` or `samples`, and `max_time`{}",
@@ -417,7 +432,7 @@ pub fn advice(report: &Report) -> Vec<String> {
     }
     if any(&[Reason::Noisy, Reason::TooClose, Reason::ZeroBootstrapBase]) {
         ways.push("use a quieter machine: nothing else running, a fixed CPU frequency".to_owned());
-        if open.iter().any(|it| it.metric == Metric::Latency) {
+        if on_programs {
             ways.push(
                 "gate another metric: `cpu_total` or `peak_rss` of a whole program vary less than its latency".to_owned(),
             );

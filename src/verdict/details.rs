@@ -57,6 +57,8 @@ fn outliers(sorted: &[f64]) -> Option<Outliers> {
 pub(super) fn samples_needed(question: &Question<'_>, samples: &Samples, seen: &Look) -> Option<u32> {
     /// The 95th percentile of the normal distribution.
     const POWER: f64 = 1.645;
+    /// Nobody takes more; a larger figure would only look like advice.
+    const MOST: f64 = 1e4;
     if seen.reason != Some(Reason::TooClose) {
         return None;
     }
@@ -76,7 +78,7 @@ pub(super) fn samples_needed(question: &Question<'_>, samples: &Samples, seen: &
     };
     let needed =
         ((normal::quantile(level) + POWER) * price * scatter / (limit - ln(change)).abs()).powi(2).ceil();
-    (needed.is_finite() && needed <= 1e6).then_some(needed.max(1.0) as u32)
+    (needed.is_finite() && needed <= MOST).then_some(needed.max(1.0) as u32)
 }
 
 /// The robust standard deviation of the log-ratio of one pair.
