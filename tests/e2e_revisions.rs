@@ -73,3 +73,25 @@ fn suite_of_a_named_head_is_that_of_its_commit() {
     assert_eq!(report["benchmarks"][0]["comparisons"][0]["max_percent"], 1000.0);
     assert_ne!(ran.code, Some(2));
 }
+
+#[test]
+fn base_of_the_built_in_harness_is_not_built_and_not_compared() {
+    need_git!();
+    let playground = Playground::probe();
+    let bench = std::fs::read(playground.root().join("benches/tool.rs")).expect("the fixture has it");
+    playground.write(
+        "Cargo.toml",
+        "[package]\nname = \"probe\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[[bench]]\nname = \"tool\"\n",
+    );
+    // Compiles on no toolchain, as `#![feature(test)]` does not on a stable one.
+    playground.write("benches/tool.rs", "compile_error!(\"only on nightly\");\n");
+    playground.repository.commit("benches of the built-in harness");
+    playground.configure("");
+    playground.write("benches/tool.rs", bench);
+    playground.repository.commit("benches of our own");
+    let ran = playground.quick(&["--base", "HEAD~1"]);
+    // It is the only target, and a run that measured nothing is never green.
+    ran.ends(6, &["nothing was measured"])
+        .shows("its harness changed: the built-in one in base, process in head");
+    assert!(!ran.stderr.contains("only on nightly"), "{}", ran.stderr);
+}

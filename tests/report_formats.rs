@@ -301,7 +301,10 @@ fn ways_out_are_those_of_the_comparisons_that_may_fail_the_run() {
 #[test]
 fn another_metric_is_advised_only_where_the_harness_measures_one() {
     let mut report = whole();
-    assert!(!wording::advice(&report).iter().any(|way| way.contains("cpu_total")), "criterion times functions");
+    assert!(
+        !wording::advice(&report).iter().any(|way| way.contains("cpu_total")),
+        "criterion times functions"
+    );
     for benchmark in &mut report.benchmarks {
         benchmark.harness = "process".to_owned();
     }

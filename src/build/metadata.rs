@@ -80,6 +80,18 @@ impl Workspace {
         targets
     }
 
+    /// Whether the member's manifest leaves a bench target to the built-in harness.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read any more.
+    pub fn uses_libtest(&self, target: &TargetId) -> Result<bool, BuildError> {
+        if target.kind != TargetKind::Bench {
+            return Ok(false);
+        }
+        let package = self.package(&target.package);
+        package.map_or(Ok(false), |package| uses_libtest(package.manifest_path.as_std_path(), &target.target))
+    }
+
     /// The member of that name.
     pub fn package(&self, name: &str) -> Option<&Package> {
         self.metadata.packages.iter().find(|package| package.name.as_str() == name)

@@ -90,6 +90,17 @@ impl<'a> Finder<'a, '_> {
                 return Ok(());
             }
         };
+        if let Some(head) = &head
+            && programs.base().is_some_and(|base| base.left_behind.contains(&target.id))
+        {
+            let note = format!(
+                "its harness changed: the built-in one in base, {} in head, so there is nothing to compare with",
+                head.harness
+            );
+            let harness = head.harness.as_str();
+            self.row(&target.id, &variant.variant, harness, Presence::NotComparable, Some(note), None);
+            return Ok(());
+        }
         match (base, head) {
             (None, None) => Ok(()),
             // Head's suite lists it and head does not have it: the suite is that of another tree.
@@ -171,6 +182,9 @@ impl<'a> Finder<'a, '_> {
         for place in programs.further() {
             let side = &programs.sides[place];
             let found = match program(side, place, &target.id, &variant.launch) {
+                None if side.left_behind.contains(&target.id) => {
+                    Err(format!("{} of {} uses the built-in harness", target.id, side.name))
+                }
                 None => Err(format!("{} is not in {}", target.id, side.name)),
                 Some(Err(trouble)) => Err(trouble.message),
                 Some(Ok(program)) if program.harness != harness => {

@@ -30,6 +30,9 @@ pub(super) struct Programs {
 pub(super) struct BuiltSide {
     pub(super) name: String,
     pub(super) built: Built,
+    /// Targets that are not built because head moved them away from the built-in harness: on a stable toolchain they
+    /// would not even compile.
+    pub(super) left_behind: BTreeSet<TargetId>,
     checkout: Checkout,
 }
 
@@ -94,14 +97,15 @@ impl<'a> Builder<'a> {
         // A lock file that git ignores is part of the user's tree all the same: all sides get its versions.
         let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");
         self.prepare_lock(&place, &user_lock)?;
-        let built = self.compile(&place, &head_checkout)?;
+        let built = self.compile(&place, &head_checkout, &self.targets)?;
         let head_lock = place.tree.join(&context.manifest).with_file_name("Cargo.lock");
-        let head = BuiltSide { name: chosen.head.name.clone(), built, checkout: head_checkout };
+        let left_behind = BTreeSet::new();
+        let head = BuiltSide { name: chosen.head.name.clone(), built, left_behind, checkout: head_checkout };
 
         let mut sides = Vec::new();
         let mut removed = Vec::new();
         if let Some(base) = &chosen.base {
-            let (side, workspaces) = self.build_other(base, chosen, &place, &head_lock)?;
+            let (side, workspaces) = self.build_other(base, chosen, (&place, &head.built), &head_lock)?;
             removed = workspaces
                 .map(|workspaces| workspaces.removed(self.suite, &context.request.selection))
                 .unwrap_or_default();
@@ -110,7 +114,7 @@ impl<'a> Builder<'a> {
         let head_place = sides.len();
         sides.push(head);
         for further in &chosen.further {
-            sides.push(self.build_other(further, chosen, &place, &head_lock)?.0);
+            sides.push(self.build_other(further, chosen, (&place, &sides[head_place].built), &head_lock)?.0);
         }
         // A command that asks git about its repository must cost the same on all sides.
         for side in &sides {
@@ -125,7 +129,7 @@ impl<'a> Builder<'a> {
         &mut self,
         side: &Side,
         chosen: &Chosen,
-        head: &BuildPlace,
+        (head, built_head): (&BuildPlace, &Built),
         head_lock: &Path,
     ) -> Result<(BuiltSide, Option<Workspaces>), Error> {
         let context = self.context;
@@ -136,7 +140,7 @@ impl<'a> Builder<'a> {
             let manifest = context.manifest.display();
             self.warnings.push(format!("{} has no {manifest}: everything is new against it", side.label()));
             let built = Built { missing: self.targets.clone(), ..Built::default() };
-            return Ok((BuiltSide { name, built, checkout }, None));
+            return Ok((BuiltSide { name, built, left_behind: BTreeSet::new(), checkout }, None));
         }
         let workspaces =
             Workspaces::read(self.cargo, self.slot, &context.manifest, [&side.name, &chosen.head.name])?;
@@ -147,8 +151,11 @@ impl<'a> Builder<'a> {
                 .detail("Seeded", format!("the target directory of {} with head's dependencies", side.name));
         }
         self.prepare_lock(&place, head_lock)?;
-        let built = self.compile(&place, &checkout)?;
-        Ok((BuiltSide { name, built, checkout }, Some(workspaces)))
+        let left_behind = workspaces.left_behind(built_head)?;
+        let targets: Vec<TargetId> =
+            self.targets.iter().filter(|target| !left_behind.contains(target)).cloned().collect();
+        let built = self.compile(&place, &checkout, &targets)?;
+        Ok((BuiltSide { name, built, left_behind, checkout }, Some(workspaces)))
     }
 
     /// Flips the fixed path to a revision.
@@ -169,7 +176,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn compile(&self, place: &BuildPlace, checkout: &Checkout) -> Result<Built, Error> {
+    fn compile(&self, place: &BuildPlace, checkout: &Checkout, targets: &[TargetId]) -> Result<Built, Error> {
         let ui = self.context.ui;
         ui.status("Building", &place.revision);
         let file = |file: &CheckedOutFile| TreeFile { path: file.path.clone(), blob: file.blob.clone() };
@@ -179,7 +186,7 @@ impl<'a> Builder<'a> {
             self.cargo,
             place,
             &self.context.manifest,
-            &self.targets,
+            targets,
             &Diagnostics::Inherit,
             &self.context.environment.interrupted,
         )?;
@@ -215,6 +222,20 @@ impl Workspaces {
     /// The members of both: what a seeded target directory must not bring along.
     fn members(&self) -> BTreeSet<String> {
         self.base.path_packages().into_iter().chain(self.head.path_packages()).collect()
+    }
+
+    /// The targets that base leaves to the built-in harness and head, as it was built, does not. The fixed path has to
+    /// lead to base.
+    fn left_behind(&self, head: &Built) -> Result<BTreeSet<TargetId>, Error> {
+        let mut left_behind = BTreeSet::new();
+        for (target, built) in &head.targets {
+            let moved_on = built.as_ref().is_ok_and(|built| built.uses_libtest == Some(false));
+            let known = || self.base.targets().iter().any(|info| info.id == *target);
+            if moved_on && known() && self.base.uses_libtest(target)? {
+                left_behind.insert(target.clone());
+            }
+        }
+        Ok(left_behind)
     }
 
     /// Bench targets of the selected packages that base has and head has not. A selection by target names what it wants,
