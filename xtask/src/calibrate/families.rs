@@ -25,7 +25,7 @@ const fn published(guard: Guard) -> Option<(f64, Triple, Triple, Triple)> {
         Guard::Holm => (4.9, [5.0, 99.0, 80.0], [5.0, 99.0, 69.0], [0.0, 99.0, 68.0]),
         Guard::Bh => (4.9, [13.0, 100.0, 84.0], [34.3, 100.0, 82.0], [0.0, 100.0, 82.0]),
         Guard::Confirm => (0.1, [1.0, 100.0, 80.0], [1.3, 99.0, 75.0], [0.3, 100.0, 80.0]),
-        Guard::Default => return None,
+        Guard::Effect | Guard::Default => return None,
     })
 }
 
@@ -36,6 +36,11 @@ pub(crate) struct FamilyRow {
     pub(crate) guard: Guard,
     pub(crate) alarms: Alarms,
     pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// Whether the publication has figures of a guard.
+pub(crate) fn is_published(guard: Guard) -> bool {
+    published(guard).is_some()
 }
 
 /// A size of the table, with its trials in a full simulation.

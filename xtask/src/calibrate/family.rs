@@ -37,14 +37,24 @@ words! {
         Bh = "rank, bh .05",
         /// Candidates at 0.05, measured again, Holm at 0.01 over the candidates.
         Confirm = "rank .95, confirm",
+        /// Preset `effect` with 30 runs a side.
+        Effect = "preset effect",
         /// The default preset, whole.
         Default = "preset default",
     }
 }
 
 impl Guard {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Independent, Self::Loose, Self::Strict, Self::Holm, Self::Bh, Self::Confirm, Self::Default];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Independent,
+        Self::Loose,
+        Self::Strict,
+        Self::Holm,
+        Self::Bh,
+        Self::Confirm,
+        Self::Effect,
+        Self::Default,
+    ];
 
     fn judge(self) -> JudgeSettings {
         let with = |rule: Rule, correction| JudgeSettings { correction, ..rule.judge() };
@@ -55,8 +65,14 @@ impl Guard {
             Self::Holm => with(Rule::Rank95, Correction::Holm),
             Self::Bh => with(Rule::Rank95, Correction::Bh),
             Self::Confirm => with(Rule::Rank95, Correction::Confirm),
+            Self::Effect => JudgeSettings { stop: Stop::Fixed, ..judge_of(Preset::Effect) },
             Self::Default => judge_of(Preset::Default),
         }
+    }
+
+    /// So many times fewer runs are simulated: the exact test of preset `effect` takes its time.
+    pub(crate) fn thinned(self) -> u64 {
+        if self == Self::Effect { 10 } else { 1 }
     }
 
     /// Whether a benchmark is called a regression. `bh` is for reports: it marks, and the verdict stays.

@@ -152,11 +152,14 @@ fn calibrate(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     let mut families: Vec<FamilyRow> = Vec::new();
     for (family, runs) in families::sizes() {
-        let guards: Vec<Guard> =
+        let mut guards: Vec<Guard> =
             Guard::ALL.into_iter().filter(|&guard| wanted(&table::family_name(family, guard))).collect();
-        if !guards.is_empty() {
-            let alarms = family.simulate(&guards, scaled(runs), &judge_run);
-            for (guard, alarms) in guards.into_iter().zip(alarms) {
+        // What was never published cannot be off.
+        guards.retain(|guard| !options.quick || families::is_published(*guard));
+        // Guards that take the same trials see the same samples.
+        for guards in guards.chunk_by(|left, right| left.thinned() == right.thinned()) {
+            let alarms = family.simulate(guards, scaled(runs) / guards[0].thinned(), &judge_run);
+            for (&guard, alarms) in guards.iter().zip(alarms) {
                 let row = families::check(family, guard, alarms);
                 figures += row.outcomes.len();
                 print(table::family_line(&row));
@@ -168,7 +171,7 @@ fn calibrate(options: &Options) -> Result<(), Box<dyn Error>> {
     let off: Vec<String> = lines.into_iter().filter(|line| line.contains(table::OFF)).collect();
     println!("{figures} figures, {} rows off, {:.0} s", off.len(), began.elapsed().as_secs_f64());
     match off.as_slice() {
-        [] if figures == 0 => Err("no row has this text".into()),
+        [] if rows.is_empty() && families.is_empty() => Err("no row has this text".into()),
         [] => Ok(()),
         off => Err(format!("not as published:\n{}", off.join("\n")).into()),
     }

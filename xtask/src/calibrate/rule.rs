@@ -2,7 +2,7 @@
 
 use cargo_benchgate::suite::presets::judge_of;
 use cargo_benchgate::suite::settings::{
-    Correction, Interval, JudgeSettings, Method, Pairing, Preset, Resamples, SampleCount, Stop,
+    Correction, Interval, JudgeSettings, Method, Pairing, Preset, Resamples, SampleCount, Statistic, Stop,
 };
 
 use super::words;
@@ -26,6 +26,8 @@ words! {
         Smooth = "smooth settled",
         /// Rank tests with automatic pairing, settled; no noise gate.
         Rank = "rank settled",
+        /// The default judge on means: one look, 0.95, 2000 random resamples, no noise gate.
+        Mean95 = "mean .95",
         /// Preset `fixed`, its noise gate and random resamples included.
         Fixed = "preset fixed",
         /// The same without its noise gate.
@@ -58,6 +60,7 @@ impl Rule {
             Self::Rank99 => by_ranks(once(0.99)),
             Self::Smooth => settled,
             Self::Rank => by_ranks(settled),
+            Self::Mean95 => JudgeSettings { statistic: Statistic::Mean, ..once(0.95) },
             Self::Fixed => fixed,
             Self::FixedUngated => JudgeSettings { max_cv: 0.0, ..fixed },
             Self::FixedPaired => JudgeSettings { pairing: Pairing::Paired, ..fixed },
