@@ -365,7 +365,7 @@ fn criterion_commands_have_the_measured_flags_and_a_fresh_home() {
     let timeout = Duration::from_secs(7);
     let run = CRITERION.run_command(&executable, &launch, &Selection::One("grp/alloc/v/100"), timeout);
     let words = "1 /slot/target/release/deps/toy-1 --bench --exact grp/alloc/v/100 --noplot \
-                 --warm-up-time 0.001 --measurement-time 0.01 --nresamples 10 --sample-size 50 --color=never";
+                 --sample-size 50 --warm-up-time 0.001 --measurement-time 0.01 --nresamples 10 --color=never";
     assert_eq!(run.program, Path::new("taskset"));
     assert_eq!(run.args, words.split_whitespace().map(OsString::from).collect::<Vec<_>>());
     assert_eq!(run.scratch_variable, Some("CRITERION_HOME"));

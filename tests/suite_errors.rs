@@ -202,7 +202,7 @@ fn percentages_are_above_0_and_at_most_1000() {
 fn amounts_follow_the_unit_of_the_metric() {
     one(
         of_package("metrics.latency.min_difference = 5"),
-        "metrics.latency.min_difference = 5: is a bare number without a unit; write it like \"5ms\"; units are ns, us, \
+        "metrics.latency.min_difference = 5: is a bare number without a unit; write it like \"5s\" or \"5ms\"; units are ns, us, \
          ms, s, m, h, as in \"500ms\" or \"1m30s\"",
     );
     one(

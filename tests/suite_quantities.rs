@@ -59,7 +59,7 @@ fn durations_that_are_not_exact_or_have_no_unit_are_refused_with_the_right_form(
         assert_eq!(parse_duration(text).expect_err(text).problem, problem, "{text:?}");
     }
     let help = |text: &str| parse_duration(text).expect_err(text).help.expect("there is help");
-    assert!(help("5").starts_with("write it like \"5ms\""));
+    assert!(help("5").starts_with("write it like \"5s\" or \"5ms\""));
     assert_eq!(help("5 ms"), "write \"5ms\"");
     assert!(help("5sec").starts_with("did you mean `s`?"));
 }

@@ -61,7 +61,10 @@ fn an_error_outranks_everything_and_its_message_is_in_the_exit_line() {
     let evidence = [failed(ErrorKind::Timeout), named("a", &SAME, &SLOWER), failed(ErrorKind::MetricFailed)];
     let judged = judge_run(&evidence, &RunContext::default());
     assert_eq!(judged.exit.code, 4);
-    assert_eq!(judged.exit.because.unwrap(), "1 benchmark failed: speed/broken: it broke");
+    assert_eq!(
+        judged.exit.because.unwrap(),
+        "1 benchmark failed: speed/broken: it broke; also 1 regression: speed/a"
+    );
     assert!(judged.benchmarks[0].comparisons.is_empty(), "partial samples are never a verdict");
     assert_eq!(judged.benchmarks[2].result, BenchResult::MetricError);
 }

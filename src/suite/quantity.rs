@@ -33,7 +33,7 @@ const SIZE_HELP: &str = "units are B, KB, MB, GB, TB and KiB, MiB, GiB, TiB, as 
 /// A duration such as `500ms` or `1m30s`, in nanoseconds: units from large to small, a fraction in the last part only,
 /// in all a whole number of nanoseconds.
 pub fn parse_duration(text: &str) -> Result<u64, Invalid> {
-    check_start(text, "a duration", TIME_HELP, "s")?;
+    check_start(text, "a duration", TIME_HELP, &["s", "ms"])?;
     let mut total: u128 = 0;
     let mut smallest = u128::MAX;
     let mut fraction_seen = false;
@@ -62,7 +62,7 @@ pub fn parse_duration(text: &str) -> Result<u64, Invalid> {
 
 /// A size such as `64KB` or `1.5MiB`, in bytes: one number, one unit, in all a whole number of bytes.
 pub fn parse_size(text: &str) -> Result<u64, Invalid> {
-    check_start(text, "a size", SIZE_HELP, "KiB")?;
+    check_start(text, "a size", SIZE_HELP, &["KiB"])?;
     let (number, unit_text, behind) = split_part(text);
     let factor = factor_of(unit_text, &SIZE_UNITS).ok_or_else(|| {
         let right = SIZE_UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit_text));
@@ -218,7 +218,7 @@ fn is_decimal(text: &str) -> bool {
     digits(whole) && digits(part)
 }
 
-fn check_start(text: &str, what: &str, help: &str, example_unit: &str) -> Result<(), Invalid> {
+fn check_start(text: &str, what: &str, help: &str, example_units: &[&str]) -> Result<(), Invalid> {
     if text.is_empty() {
         return Err(Invalid::with_help(format!("is empty, not {what}"), help));
     }
@@ -226,9 +226,10 @@ fn check_start(text: &str, what: &str, help: &str, example_unit: &str) -> Result
         return Err(Invalid::with_help("is negative", help));
     }
     if is_decimal(text) {
+        let examples: Vec<String> = example_units.iter().map(|unit| format!("\"{text}{unit}\"")).collect();
         return Err(Invalid::with_help(
             "is a bare number without a unit",
-            format!("write it like \"{text}{example_unit}\"; {help}"),
+            format!("write it like {}; {help}", examples.join(" or ")),
         ));
     }
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
