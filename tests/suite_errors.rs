@@ -40,7 +40,7 @@ fn all_errors_are_listed_at_once_in_the_order_they_stand() {
         "the benchgate configuration has 5 errors:\
          \n  Cargo.toml: workspace.metadata.benchgate.warmpu = 1: unknown key; did you mean `warmup`?\
          \n  Cargo.toml: workspace.metadata.benchgate.timeout = 60: is a bare number without a unit; write it like \
-         \"60ms\"; units are ns, us, ms, s, m, h, as in \"500ms\" or \"1m30s\"\
+         \"60s\" or \"60ms\"; units are ns, us, ms, s, m, h, as in \"500ms\" or \"1m30s\"\
          \n  a/Cargo.toml: package.metadata.benchgate.max_percent = 5: is not a key of this table; it belongs in \
          `metrics.NAME`\
          \n  a/Cargo.toml: package.metadata.benchgate.bench[0].samples = 1: is out of range; write a whole number from \
