@@ -67,10 +67,15 @@ fn figure(outcome: &Outcome) -> String {
 
 /// The tables of docs/METHODOLOGY.md.
 pub(crate) fn markdown(rows: &[Simulated], families: &[FamilyRow]) -> String {
+    let of = |ids: &[&str]| -> Vec<&Simulated> {
+        rows.iter().filter(|it| ids.iter().any(|id| it.row.id.starts_with(id))).collect()
+    };
     let mut text = String::new();
-    operating(&mut text, rows);
-    at_the_limit(&mut text, rows);
-    list(&mut text, rows);
+    operating(&mut text, &of(&["12 operating"]));
+    at_the_limit(&mut text, &of(&["12 levels", "5 boundary"]));
+    one_look(&mut text, &of(&["12 one look"]));
+    list(&mut text, "Single figures", &of(&["9.", "12 timer", "12 mean"]));
+    list(&mut text, "Preset `fixed`", &of(&["S2", "S3"]));
     many(&mut text, families);
     text
 }
@@ -85,11 +90,11 @@ fn share(count: u64, all: u64) -> String {
 }
 
 /// One line for each noise and rule, one column for each change: regression % / pass % / mean n.
-fn operating(text: &mut String, rows: &[Simulated]) {
-    let rows: Vec<&Simulated> = rows.iter().filter(|it| it.row.id == "12 operating").collect();
+fn operating(text: &mut String, rows: &[&Simulated]) {
     if rows.is_empty() {
         return;
     }
+    put!(text, "### Operating characteristics\n\nLimit 10 %, {} trials a cell.\n", rows[0].tally.trials);
     let first = rows.chunk_by(same_line).next().into_iter().flatten();
     let changes: Vec<String> =
         first.map(|it| format!("{:+} %", (it.row.cell.delta * 100.0).round())).collect();
@@ -111,12 +116,11 @@ fn same_line(left: &&Simulated, right: &&Simulated) -> bool {
 }
 
 /// The errors when the change is exactly what is accepted.
-fn at_the_limit(text: &mut String, rows: &[Simulated]) {
-    let rows: Vec<&Simulated> =
-        rows.iter().filter(|it| ["12 levels", "5 boundary"].contains(&it.row.id.as_str())).collect();
+fn at_the_limit(text: &mut String, rows: &[&Simulated]) {
     if rows.is_empty() {
         return;
     }
+    put!(text, "### At the limit itself\n");
     put!(text, "| noise | rule | trials | regression % | pass % |\n|---|---|---|---|---|");
     for it in rows {
         let tally = &it.tally;
@@ -134,13 +138,39 @@ fn at_the_limit(text: &mut String, rows: &[Simulated]) {
     put!(text, "");
 }
 
-/// All other rows, one figure a line.
-fn list(text: &mut String, rows: &[Simulated]) {
-    let others = |it: &&Simulated| !["12 operating", "12 levels", "5 boundary"].contains(&it.row.id.as_str());
-    let rows: Vec<&Simulated> = rows.iter().filter(others).collect();
+/// One look: a line for each noise and number of samples.
+fn one_look(text: &mut String, rows: &[&Simulated]) {
     if rows.is_empty() {
         return;
     }
+    let (trials, count) = (rows[0].tally.trials, |it: &&&Simulated| (it.row.cell.noise, it.row.cell.count));
+    put!(
+        text,
+        "### One look\n\n`smooth .95` at a limit of 10 %; the last column `smooth .99` at 0 %. {trials} trials a cell, in per cent.\n"
+    );
+    put!(
+        text,
+        "| noise | n | inconclusive at 0 % | +12 % | +15 % | +20 % | inconclusive at +20 % | unchanged, called at 0 % |"
+    );
+    put!(text, "|---|---|---|---|---|---|---|---|");
+    for line in rows.chunk_by(|left, right| count(&left) == count(&right)) {
+        let figures: Vec<String> = line
+            .iter()
+            .flat_map(|it| it.outcomes.iter())
+            .map(|outcome| format!("{:.1}", outcome.seen))
+            .collect();
+        let cell = &line[0].row.cell;
+        put!(text, "| {} | {} | {} |", cell.noise.as_str(), cell.count, figures.join(" | "));
+    }
+    put!(text, "");
+}
+
+/// One figure a line.
+fn list(text: &mut String, heading: &str, rows: &[&Simulated]) {
+    if rows.is_empty() {
+        return;
+    }
+    put!(text, "### {heading}\n");
     put!(text, "| row | rule | noise | n | limit % | change % | trials | figure | seen | published |");
     put!(text, "|---|---|---|---|---|---|---|---|---|---|");
     for it in rows {
@@ -185,6 +215,7 @@ fn many(text: &mut String, families: &[FamilyRow]) {
     if families.is_empty() {
         return;
     }
+    put!(text, "### Many benchmarks\n");
     put!(
         text,
         "| rule | benchmarks | limit % | runs | any false regression | +15 found | +5 found | unit runs a side | published |"
