@@ -1,5 +1,6 @@
 //! The calibrated constants of the default judge. `cargo xtask calibrate` reproduces the error rates they stand for;
-//! other looks, caps or overall levels need a new fit, never these numbers.
+//! other looks, caps or overall levels need a new fit, never these numbers. docs/METHODOLOGY.md, "The constants, and
+//! where each comes from", names the rows that hold each of them.
 
 use crate::suite::settings::Method;
 
