@@ -94,10 +94,12 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
         let report = json::read_json(&bytes).map_err(refuse)?;
+        // A large report and its text need not be held at once.
+        drop(bytes);
         let interrupted = report.benchmarks.iter().any(|benchmark| {
             benchmark.stopped_because == Some(crate::verdict::evidence::StoppedBecause::Interrupted)
         });
-        return Ok((Header::from(&report), Vec::from(&report), interrupted));
+        return Ok((Header::from(&report), Vec::from(report), interrupted));
     }
     let samples = read_samples_csv(&bytes).map_err(refuse)?;
     if !samples.has_rounds() {

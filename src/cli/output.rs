@@ -1,5 +1,6 @@
 //! Where a report goes: `--format FORMAT[=PATH]`.
 
+use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Error, ExitCode};
@@ -94,9 +95,12 @@ impl Outputs {
 
     /// Writes the report of `aa`.
     pub(super) fn write_aa(&self, report: &AaReport, ui: &Ui) -> Result<(), Error> {
-        self.write_rendered(ui, |format, _| match format {
-            Format::Json => report::aa::json(report).into_bytes(),
-            _ => report::aa::terminal(report, ui.width()).into_bytes(),
+        self.write_rendered(ui, |format, _, writer| {
+            let text = match format {
+                Format::Json => report::aa::json(report),
+                _ => report::aa::terminal(report, ui.width()),
+            };
+            writer.write_all(text.as_bytes())
         })
     }
 
@@ -107,22 +111,27 @@ impl Outputs {
     ///
     /// When a file or stdout cannot be written.
     pub(super) fn write(&self, report: &Report, ui: &Ui) -> Result<(), Error> {
-        self.write_rendered(ui, |format, color| render(report, format, color, ui.width()))
+        self.write_rendered(ui, |format, color, writer| render(report, format, color, ui.width(), writer))
     }
 
-    fn write_rendered(&self, ui: &Ui, render: impl Fn(Format, bool) -> Vec<u8>) -> Result<(), Error> {
+    fn write_rendered(
+        &self,
+        ui: &Ui,
+        render: impl Fn(Format, bool, &mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<(), Error> {
         let mut failure = None;
         for output in &self.0 {
             if let Some(path) = &output.path {
-                match report::write::write_file(path, &render(output.format, false)) {
+                match report::write::write_with(path, |file| render(output.format, false, file)) {
                     Ok(()) => ui.status("Wrote", path.display()),
                     Err(error) => failure = failure.or(Some(Error::Execution(error.to_string()))),
                 }
             }
         }
         for output in self.0.iter().filter(|output| output.path.is_none()) {
-            let printed = ui::print(&render(output.format, ui.stdout_color()));
-            if let Err(error) = printed {
+            let mut bytes = Vec::new();
+            let rendered = render(output.format, ui.stdout_color(), &mut bytes);
+            if let Err(error) = rendered.and_then(|()| ui::print(&bytes)) {
                 failure = failure
                     .or(Some(Error::Execution(format!("failed to write the report to stdout: {error}"))));
             }
@@ -153,16 +162,20 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
     Ok(code)
 }
 
-fn render(report: &Report, format: Format, color: bool, width: Option<usize>) -> Vec<u8> {
-    match format {
-        Format::Terminal => {
-            let options = report::terminal::Options { color, width };
-            report::terminal::terminal(report, options).into_bytes()
-        }
-        Format::Json => report::json::json(report).into_bytes(),
-        Format::Csv => report::csv::csv(report).into_bytes(),
-        Format::SamplesCsv => report::samples_csv::samples_csv(report).into_bytes(),
-    }
+fn render(
+    report: &Report,
+    format: Format,
+    color: bool,
+    width: Option<usize>,
+    writer: &mut dyn io::Write,
+) -> io::Result<()> {
+    let text = match format {
+        Format::Json => return report::json::write(report, writer),
+        Format::Terminal => report::terminal::terminal(report, report::terminal::Options { color, width }),
+        Format::Csv => report::csv::csv(report),
+        Format::SamplesCsv => report::samples_csv::samples_csv(report),
+    };
+    writer.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

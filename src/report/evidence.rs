@@ -10,27 +10,35 @@ impl From<&Report> for Vec<Evidence> {
     }
 }
 
-impl From<&Benchmark> for Evidence {
-    fn from(benchmark: &Benchmark) -> Self {
+impl From<Report> for Vec<Evidence> {
+    fn from(report: Report) -> Self {
+        report.benchmarks.into_iter().map(Evidence::from).collect()
+    }
+}
+
+impl From<Benchmark> for Evidence {
+    fn from(benchmark: Benchmark) -> Self {
         Self {
-            identity: benchmark.identity.clone(),
-            harness: benchmark.harness.clone(),
+            identity: benchmark.identity,
+            harness: benchmark.harness,
             presence: benchmark.presence,
-            presence_note: benchmark.presence_note.clone(),
-            settings: benchmark.settings.clone(),
-            sides: benchmark.sides.iter().map(Side::from).collect(),
+            presence_note: benchmark.presence_note,
+            settings: benchmark.settings,
+            sides: benchmark.sides.into_iter().map(Side::from).collect(),
             stopped_because: benchmark.stopped_because,
-            error: benchmark.error.clone(),
+            error: benchmark.error,
         }
     }
 }
 
-impl From<&ReportSide> for Side {
-    fn from(side: &ReportSide) -> Self {
-        Self {
-            revision: side.revision.clone(),
-            executable_sha256: side.executable_sha256.clone(),
-            runs: side.runs.clone(),
-        }
+impl From<ReportSide> for Side {
+    fn from(side: ReportSide) -> Self {
+        Self { revision: side.revision, executable_sha256: side.executable_sha256, runs: side.runs }
+    }
+}
+
+impl From<&Benchmark> for Evidence {
+    fn from(benchmark: &Benchmark) -> Self {
+        benchmark.clone().into()
     }
 }

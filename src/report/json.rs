@@ -1,16 +1,30 @@
 //! The report as JSON: what every other format, and every later judgement, can be made from.
 
-use serde::Deserialize;
+use std::io;
 
+use serde::{Deserialize, Serialize};
+
+use super::layout::Layout;
 use super::model::{Report, SCHEMA_VERSION};
 use super::read::ReadError;
 
-/// The report as pretty JSON with a final line end. The same report gives the same bytes.
+/// The report as indented JSON, a line a run, with a final line end. The same report gives the same bytes.
 pub fn json(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(report)
-        .expect("the model has string keys only and no type whose serialising fails");
-    text.push('\n');
-    text
+    let mut bytes = Vec::new();
+    write(report, &mut bytes).expect("the model has string keys only and no type whose serialising fails");
+    String::from_utf8(bytes).expect("JSON of text is UTF-8")
+}
+
+/// The same bytes, written as they come.
+///
+/// # Errors
+///
+/// When the writer fails.
+pub fn write(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = io::BufWriter::new(writer);
+    report.serialize(&mut serde_json::Serializer::with_formatter(&mut writer, Layout::default()))?;
+    io::Write::write_all(&mut writer, b"\n")?;
+    io::Write::flush(&mut writer)
 }
 
 /// A report from its JSON. Fields of later minor versions are ignored.

@@ -5,6 +5,7 @@ pub mod assemble;
 pub mod csv;
 mod evidence;
 pub mod json;
+mod layout;
 pub mod model;
 pub mod quantity;
 pub mod read;

@@ -19,16 +19,24 @@ pub struct WriteError {
 /// directory, flushed to the disk and renamed. An existing file keeps its permissions; a symbolic link stays one and
 /// its target is written; a pipe or a device is written as it is.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// Like [`write_file`], for what need not be held in memory as a whole.
+pub fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
     let failed = |error: &io::Error| failure(path, error);
     match place(path)? {
         Place::Stream => {
             let mut file =
                 std::fs::OpenOptions::new().write(true).open(path).map_err(|error| failed(&error))?;
-            file.write_all(bytes).and_then(|()| file.flush()).map_err(|error| failed(&error))
+            write(&mut file).and_then(|()| file.flush()).map_err(|error| failed(&error))
         }
         Place::File { real, directory, permissions } => {
             let mut file = temporary(&directory).map_err(|error| failed(&error))?;
-            file.write_all(bytes).map_err(|error| failed(&error))?;
+            write(&mut file).map_err(|error| failed(&error))?;
             if let Some(permissions) = permissions {
                 fs::set_permissions(file.path(), permissions).map_err(|error| failed(&error))?;
             }

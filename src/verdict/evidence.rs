@@ -46,7 +46,13 @@ impl Values {
     pub fn set(&mut self, metric: Metric, value: f64) {
         match self.0.iter_mut().find(|(name, _)| *name == metric) {
             Some(slot) => slot.1 = value,
-            None => self.0.push((metric, value)),
+            None => {
+                // Most runs have one value, and there may be hundreds of thousands of runs.
+                if self.0.is_empty() {
+                    self.0.reserve_exact(1);
+                }
+                self.0.push((metric, value));
+            }
         }
     }
 

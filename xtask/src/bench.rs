@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let binary = build_binary(&["--release"])?;
     starts(&binary)?;
     help(&binary)?;
-    judging()
+    judging(&binary)
 }
 
 fn again_in_release() -> Result<(), Box<dyn Error>> {
@@ -60,17 +60,7 @@ fn starts(binary: &Path) -> Result<(), Box<dyn Error>> {
     };
     let folder = tempfile::tempdir()?;
     let mut client = RunnerClient::new(binary, folder.path());
-    let command = CommandSpec {
-        program: program.to_owned(),
-        args: Vec::new(),
-        env: std::env::vars_os().collect(),
-        cwd: folder.path().to_owned(),
-        stdin: None,
-        timeout: Duration::from_secs(10),
-        scratch_variable: None,
-        collect: &[],
-        capture_stdout: false,
-    };
+    let command = command(program, folder.path());
     let never = AtomicBool::new(false);
     let (mut recorded, mut whole, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
@@ -110,7 +100,7 @@ fn help(binary: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Judging many comparisons, exact bootstrap with intervals, beside scipy's bootstrap of the same ratio.
-fn judging() -> Result<(), Box<dyn Error>> {
+fn judging(binary: &Path) -> Result<(), Box<dyn Error>> {
     let evidence: Vec<Evidence> = (0..COMPARISONS).map(comparison).collect();
     let context = RunContext::default();
     let started = Instant::now();
@@ -138,13 +128,16 @@ fn judging() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let read = json::read_json(text.as_bytes())?;
     let read_time = started.elapsed().as_secs_f64();
+    drop(report);
     println!(
         "  their JSON ({:.0} MB): written in {written:.2} s, read in {read_time:.2} s   (wanted: under 2 s more)",
         text.len() as f64 / 1e6
     );
-    if let Some(peak) = peak_memory() {
-        println!("  peak memory of all that: {:.0} MB   (wanted: under 300 MB)", peak / 1e6);
-    }
+    let (seconds, peak) = judge_file(binary, &text)?;
+    println!(
+        "  `judge` of that file to another one: {seconds:.2} s, peak memory {:.0} MB   (wanted: under 3 s and 300 MB)",
+        peak / 1e6
+    );
     match scipy(
         &read.benchmarks.iter().take(SCIPY_COMPARISONS).map(|it| it.sides.as_slice()).collect::<Vec<_>>(),
     )? {
@@ -159,6 +152,36 @@ fn judging() -> Result<(), Box<dyn Error>> {
         None => println!("  scipy: skipped, python3 with scipy is not on this machine"),
     }
     Ok(())
+}
+
+/// Seconds and peak memory in bytes of the command on a saved report.
+fn judge_file(binary: &Path, report: &str) -> Result<(f64, f64), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let (input, output) = (folder.path().join("in.json"), folder.path().join("out.json"));
+    std::fs::write(&input, report)?;
+    let output = format!("json={}", output.display());
+    let mut client = RunnerClient::new(binary, folder.path());
+    let command = CommandSpec {
+        args: vec!["judge".into(), input.into(), "--format".into(), output.into()],
+        ..command(binary, folder.path())
+    };
+    let finished = client.execute(&command, &AtomicBool::new(false))?;
+    Ok((finished.wall_ns as f64 / 1e9, finished.peak_rss_bytes as f64))
+}
+
+/// A plain start of a program in a directory, with our own environment.
+fn command(program: &Path, directory: &Path) -> CommandSpec {
+    CommandSpec {
+        program: program.to_owned(),
+        args: Vec::new(),
+        env: std::env::vars_os().collect(),
+        cwd: directory.to_owned(),
+        stdin: None,
+        timeout: Duration::from_secs(60),
+        scratch_variable: None,
+        collect: &[],
+        capture_stdout: false,
+    }
 }
 
 /// Seconds a comparison that scipy takes for the interval of a ratio of medians.
@@ -227,11 +250,4 @@ fn noise(a: u64, b: u64) -> f64 {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-/// The largest resident set of this process, in bytes, where the kernel tells.
-fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string(PathBuf::from("/proc/self/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1024.0)
 }
