@@ -3,7 +3,9 @@
 mod verdict_support;
 
 use cargo_benchgate::suite::metric::Metric;
-use cargo_benchgate::suite::settings::{Correction, JudgeSettings, Method, MetricSettings, SampleCount};
+use cargo_benchgate::suite::settings::{
+    Correction, JudgeSettings, Method, MetricSettings, Pairing, SampleCount,
+};
 use cargo_benchgate::verdict::evidence::{Evidence, Stage};
 use cargo_benchgate::verdict::outcome::{Comparison, EffectSeen, Reason, Verdict};
 use cargo_benchgate::verdict::warnings::before_measuring;
@@ -76,6 +78,25 @@ fn a_candidate_is_judged_on_its_fresh_samples_alone() {
     let between = fresh(1.101);
     let got = row(&between, 0);
     assert_eq!((got.verdict, got.reason), (Verdict::Inconclusive, Some(Reason::NotConfirmed)));
+}
+
+#[test]
+fn a_few_preempted_fresh_runs_do_not_hide_a_plain_slowdown() {
+    // 24 of 30 pairs are 24 % slower, in 6 base was preempted: the signed-rank test alone would say p = 0.08. The pairs
+    // follow a machine that drifts by 60 %, so they are compared as pairs.
+    let drift = |run: usize| 100.0 * (1.0 + 0.02 * run as f64);
+    let preempted = |run: usize| run % 5 == 2;
+    let base: Vec<f64> = (0..30).map(|run| drift(run) * if preempted(run) { 2.1 } else { 1.0 }).collect();
+    let head = |change: f64| -> Vec<f64> {
+        (0..30).map(|run| drift(run) * change * (1.0 + 0.002 * (run % 3) as f64)).collect()
+    };
+    let mut evidence = screened(1.3);
+    evidence.settings.judge.pairing = Pairing::Paired;
+    let judgement = judged(&[with_fresh(evidence.clone(), &base, &head(1.24))]);
+    assert_eq!((row(&judgement, 0).verdict, row(&judgement, 0).reason), (Verdict::Regression, None));
+    // Within the limit it stays unconfirmed, whatever was preempted.
+    let judgement = judged(&[with_fresh(evidence, &base, &head(1.09))]);
+    assert_ne!(row(&judgement, 0).verdict, Verdict::Regression);
 }
 
 #[test]

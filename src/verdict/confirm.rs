@@ -109,7 +109,7 @@ fn fresh(opponents: &Opponents<'_>, screened: &Comparison) -> Option<Fresh> {
     };
     let chosen = Chosen::of(&judge, &samples);
     let (base, head) = (sorted(&samples.base), sorted(&samples.head));
-    let p_values = rank::p_values(&question, [&base, &head], &chosen, limits.max_percent);
+    let p_values = rank::confirming(&question, [&base, &head], &chosen, limits.max_percent);
     let complete = CONFIRM_SAMPLES as usize <= samples.fewest();
     let mut comparison = screened.clone();
     fill(&mut comparison, &question, &Decision { look: seen, samples, settled: false, exact: false });

@@ -1,5 +1,6 @@
 //! The rank judge: signed-rank of the pairs, or Mann-Whitney of the sides, tested at the tolerance.
 
+use crate::stats::binomial;
 use crate::stats::mann_whitney::{self, doubled_u_below};
 use crate::stats::signed_rank;
 use crate::suite::metric::Better;
@@ -47,6 +48,44 @@ pub(super) fn p_values(
             PValues { regression: below(worse_at), improvement: above(better_at), pass: above(worse_at) }
         }
     }
+}
+
+/// The tests of a confirmation: those of [`p_values`], and for pairs the sign test beside them, the smaller of both doubled
+/// (Bonferroni). The signed-rank test is the stronger one for even noise, but a few runs that were preempted have the
+/// largest ranks and can hide a plain slowdown from it; the sign test does not see how large a difference is.
+pub(super) fn confirming(
+    question: &Question<'_>,
+    sorted: [&[f64]; 2],
+    chosen: &Chosen,
+    percent: f64,
+) -> PValues {
+    let ranks = p_values(question, sorted, chosen, percent);
+    let Some(logs) = &chosen.logs else { return ranks };
+    let (worse_at, better_at) = thresholds(question.metric, percent);
+    let above =
+        |ratio: f64| if ratio <= 0.0 { 0.0 } else { sign_test(logs.iter().map(|log| log - ratio.ln())) };
+    let below =
+        |ratio: f64| if ratio <= 0.0 { 1.0 } else { sign_test(logs.iter().map(|log| ratio.ln() - log)) };
+    let signs = match question.metric.better {
+        Better::Lower => {
+            PValues { regression: above(worse_at), improvement: below(better_at), pass: below(worse_at) }
+        }
+        Better::Higher => {
+            PValues { regression: below(worse_at), improvement: above(better_at), pass: above(worse_at) }
+        }
+    };
+    let either = |one: f64, other: f64| (2.0 * one.min(other)).min(1.0);
+    PValues {
+        regression: either(ranks.regression, signs.regression),
+        improvement: either(ranks.improvement, signs.improvement),
+        pass: either(ranks.pass, signs.pass),
+    }
+}
+
+/// P that at least so many of fair coins fall on the positive side. A difference of 0 argues against.
+fn sign_test(differences: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = differences.len();
+    binomial::at_least(count, 0.5, differences.filter(|difference| TIE_SLACK < *difference).count())
 }
 
 /// Small when head / base lies above the ratio.
