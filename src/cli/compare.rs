@@ -48,6 +48,13 @@ pub(super) struct RunArgs {
     #[arg(long)]
     keep: bool,
     #[command(flatten)]
+    suite: SuiteArgs,
+}
+
+/// Arguments of every verb that resolves the suite.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SuiteArgs {
+    #[command(flatten)]
     packages: PackageSelection,
     #[command(flatten)]
     benchmarks: BenchmarkSelection,
@@ -60,7 +67,7 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     judge: JudgeFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    pub(super) output: OutputFlags,
 }
 
 impl CompareArgs {
@@ -77,9 +84,15 @@ impl HeadArgs {
 
 impl RunArgs {
     pub(super) fn output(&self) -> &OutputFlags {
-        &self.output
+        &self.suite.output
     }
 
+    pub(super) fn request(&self, command: Command, head: HeadRequest) -> Result<Request, Error> {
+        Ok(Request { keep: self.keep, dry_run: self.dry_run, ..self.suite.request(command, head)? })
+    }
+}
+
+impl SuiteArgs {
     pub(super) fn request(&self, command: Command, head: HeadRequest) -> Result<Request, Error> {
         Ok(Request {
             command,
@@ -96,8 +109,8 @@ impl RunArgs {
             cache: self.build.target_dir.clone(),
             seed: self.measuring.seed,
             no_fail: self.judge.no_fail,
-            keep: self.keep,
-            dry_run: self.dry_run,
+            keep: false,
+            dry_run: false,
             repeats: 1,
         })
     }
@@ -120,7 +133,7 @@ pub(super) fn run(args: &HeadArgs, ui: &Ui) -> Result<ExitCode, Error> {
 }
 
 fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.output.format)?;
+    let outputs = Outputs::parse(&args.output().format)?;
     let environment = Environment::of_this_process()?;
     match gate::run(request, &environment, ui)? {
         Outcome::Planned => Ok(ExitCode::Success),

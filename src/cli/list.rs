@@ -2,56 +2,18 @@
 
 use std::fmt::Write as _;
 
-use clap::Args;
-
-use super::options::{
-    BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
-};
+use super::compare::SuiteArgs;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
-use crate::gate::{self, Command, HeadRequest, Request};
+use crate::gate::{self, Command, HeadRequest};
 use crate::report::quantity;
 use crate::suite::Suite;
 use crate::suite::list::{ListRow, MetricRow};
 use crate::ui::{self, Ui};
 
-/// Arguments of `list`.
-#[derive(Debug, Clone, Args)]
-pub(super) struct ListArgs {
-    #[command(flatten)]
-    packages: PackageSelection,
-    #[command(flatten)]
-    benchmarks: BenchmarkSelection,
-    #[command(flatten)]
-    build: BuildFlags,
-    #[command(flatten)]
-    manifest: ManifestFlags,
-    #[command(flatten)]
-    measuring: MeasuringFlags,
-    #[command(flatten)]
-    judge: JudgeFlags,
-    #[command(flatten)]
-    pub(super) output: OutputFlags,
-}
-
 /// Shows the resolved suite. Builds nothing, so benchmarks inside a program are not listed.
-pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let request = Request {
-        command: Command::Compare,
-        base: None,
-        head: HeadRequest::WorkingTree,
-        further: Vec::new(),
-        manifest_path: args.manifest.manifest_path.clone(),
-        selection: args.packages.selection(&args.benchmarks),
-        overrides: super::options::overrides(Some(&args.measuring), &args.judge, Some(&args.build))?,
-        cargo: args.manifest.cargo_flags(),
-        cache: None,
-        seed: None,
-        no_fail: args.judge.no_fail,
-        keep: false,
-        dry_run: false,
-        repeats: 1,
-    };
+pub(super) fn list(args: &SuiteArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let request = args.request(Command::Compare, HeadRequest::WorkingTree)?;
     let suite = gate::suite(&request, &Environment::of_this_process()?, ui)?;
     for note in &suite.notes {
         ui.note(note);

@@ -58,7 +58,7 @@ enum Verb {
     /// Render a saved report again
     Report(report::ReportArgs),
     /// Show the suite as it is resolved
-    List(Box<list::ListArgs>),
+    List(Box<compare::SuiteArgs>),
     /// List or clean what is kept between runs
     Cache(cache::CacheArgs),
 }
