@@ -10,7 +10,7 @@ use cargo_benchgate::harness::contract::{CollectedFile, Executable, ExitOutcome,
 use cargo_benchgate::measure::scripted::output;
 use cargo_benchgate::measure::{
     ExecuteError, MeasurePlan, Measured, MeasuredBenchmark, Observer, Part, PlannedBenchmark, Progress,
-    ScriptedExecutor, SidePlan, StartProblem, StopAtMinimum, StopRule, WorkPlan, measure,
+    ScriptedExecutor, SidePlan, StartProblem, StopAtMinimum, StopRule, UnitPlan, WorkPlan, measure,
 };
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::Metric;
@@ -52,6 +52,7 @@ fn benchmark(name: &str, samples: SampleCount) -> PlannedBenchmark {
         min_samples: 2,
         head_alone_until: 0,
         sides: vec![Some(side(BASE, name)), Some(side(HEAD, name))],
+        unit: UnitPlan::default(),
     }
 }
 

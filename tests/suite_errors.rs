@@ -89,7 +89,6 @@ fn unknown_keys_name_the_nearest_one_of_their_table() {
 fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
     one(of_package("toolchain = \"nightly\""), &format!("toolchain = \"nightly\": {problem}"));
-    one(of_package("isolate = false"), &format!("isolate = false: {problem}"));
     one(of_package("summary.min_change = 1"), &format!("summary = {{ min_change = 1 }}: {problem}"));
     one(of_entry("setup = [[\"./x\"]]"), &format!("setup = [[\"./x\"]]: {problem}"));
     one(

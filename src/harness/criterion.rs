@@ -162,6 +162,9 @@ struct BenchmarkFile {
 /// something of its own.
 #[derive(Deserialize)]
 struct SampleFile {
+    /// `Linear`, or `Flat` for slow functions: then all samples have the same number of iterations.
+    #[serde(default)]
+    sampling_mode: String,
     iters: Vec<f64>,
     times: Vec<f64>,
 }
@@ -182,14 +185,14 @@ pub(super) fn parse_run(
             let Some(one) = found.iter().find(|it| it.benchmark.title == *id) else {
                 return Err(measured_nothing(id));
             };
-            Ok(vec![measurement(one, output)?])
+            Ok(vec![measurement(one, output, found.len() == 1)?])
         }
         Selection::All if found.is_empty() => {
             let message = "the program exited with success and measured no benchmark; check that its \
                            `criterion_group!` names them and that its main is `criterion_main!`";
             Err(HarnessError::new(ErrorKind::MeasuredNothing, message))
         }
-        Selection::All => found.iter().map(|one| measurement(one, output)).collect(),
+        Selection::All => found.iter().map(|one| measurement(one, output, found.len() == 1)).collect(),
     }
 }
 
@@ -234,7 +237,7 @@ fn unreadable(file: &CollectedFile, why: &str) -> HarnessError {
     HarnessError::new(ErrorKind::Output, message)
 }
 
-fn measurement(found: &Found<'_>, output: &RunOutput) -> Result<Measurement, HarnessError> {
+fn measurement(found: &Found<'_>, output: &RunOutput, alone: bool) -> Result<Measurement, HarnessError> {
     let id = &found.benchmark.title;
     if let Some(unit) = foreign_unit(&found.benchmark, &output.stdout) {
         let message = format!(
@@ -245,12 +248,27 @@ fn measurement(found: &Found<'_>, output: &RunOutput) -> Result<Measurement, Har
     }
     let sample: SampleFile = parse(found.sample)?;
     let latency = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
+    let mut values = Values::from_iter([(Metric::Latency, latency)]);
+    if let Some(cpu) = cpu_of_iteration(&sample, latency, output).filter(|_| alone) {
+        values.set(Metric::CpuTotal, cpu);
+    }
     Ok(Measurement {
         id: id.clone(),
-        values: Values::from_iter([(Metric::Latency, latency)]),
+        values,
         overlong: is_overlong(&sample, latency),
         stated_work: found.benchmark.throughput.as_ref().and_then(stated_work),
     })
+}
+
+/// CPU time of one iteration, where that of the process says it: one iteration a sample and one to warm up, each long
+/// enough that start and analysis, some milliseconds in all, are a small part. The number of iterations then does not
+/// depend on the time they take, so both revisions do the same.
+fn cpu_of_iteration(sample: &SampleFile, latency: f64, output: &RunOutput) -> Option<f64> {
+    const SLOW_NS: f64 = 1e6;
+    let single = sample.iters.iter().all(|&iterations| (iterations - 1.0).abs() < 0.5);
+    let comparable = sample.sampling_mode == "Flat" && single && SLOW_NS <= latency;
+    let cpu_ns = (output.user_ns + output.system_ns) as f64;
+    (comparable && 0.0 < cpu_ns).then(|| cpu_ns / (sample.iters.len() as f64 + 1.0))
 }
 
 /// Whether the bench's own code set the measuring time. A slow function alone makes long runs too, but of few iterations.

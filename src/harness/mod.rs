@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::suite::settings::word_enum;
 
+pub mod callgrind;
 pub mod contract;
 mod criterion;
 pub mod detect;
@@ -61,6 +62,34 @@ impl HarnessKind {
             Self::Process => process::run_command(executable, launch, budget.into()),
             Self::Criterion => criterion::run_command(executable, launch, selection, budget.into()),
         }
+    }
+
+    /// Whether a run always measures everything the program has, whatever is selected.
+    pub fn runs_all(self) -> bool {
+        false
+    }
+
+    /// The command that compares two programs in one process, sample by sample in turn; `None` where the harness has none.
+    pub fn lockstep_command(
+        self,
+        _head: &Executable,
+        _base: &Executable,
+        _launch: &ResolvedLaunch,
+        _selection: &Selection<'_>,
+        _budget: RunBudget,
+    ) -> Option<CommandSpec> {
+        None
+    }
+
+    /// What that command measured of the base and the head it was given, in this order.
+    pub fn parse_lockstep(
+        self,
+        _selection: &Selection<'_>,
+        _launch: &ResolvedLaunch,
+        _output: &RunOutput,
+    ) -> Result<[Measurement; 2], HarnessError> {
+        let message = format!("{self} does not compare two programs in one process");
+        Err(HarnessError::new(crate::verdict::evidence::ErrorKind::Unsupported, message))
     }
 
     /// What a unit run measured: exactly the selected benchmark, or with [`Selection::All`] at least one.

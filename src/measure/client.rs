@@ -66,17 +66,51 @@ impl RunnerClient {
         spec: &CommandSpec,
         interrupted: &AtomicBool,
     ) -> Result<RunOutput, ExecuteError> {
+        Ok(self.run(spec, false, interrupted)?.0)
+    }
+
+    /// The same, with the user instructions of the program and all it started; `None` where they could not be counted.
+    pub fn execute_counted(
+        &mut self,
+        spec: &CommandSpec,
+        interrupted: &AtomicBool,
+    ) -> Result<(RunOutput, Option<u64>), ExecuteError> {
+        self.run(spec, true, interrupted)
+    }
+
+    /// Asks the runner once whether instructions can be counted; the error says why not.
+    pub fn hardware_counters(&mut self, interrupted: &AtomicBool) -> Result<(), String> {
+        let line = serde_json::to_vec(&Request::Counters).map_err(|error| error.to_string())?;
+        self.session().map_err(|error| error.to_string())?;
+        match self.round_trip(line, interrupted).map_err(|error| error.to_string())? {
+            Reply::Counters(answer) => answer,
+            _ => Err("the process that starts the benchmarks did not answer".to_owned()),
+        }
+    }
+
+    fn run(
+        &mut self,
+        spec: &CommandSpec,
+        count: bool,
+        interrupted: &AtomicBool,
+    ) -> Result<(RunOutput, Option<u64>), ExecuteError> {
         if interrupted.load(Ordering::Relaxed) {
             return Err(ExecuteError::Interrupted);
         }
         let session = self.session()?;
         let files = RunFiles::prepare(&session, spec.scratch_variable.is_some())?;
-        let line = serde_json::to_vec(&Request::Run(Box::new(files.start(spec).into())))
+        let start = Start { count, ..files.start(spec) };
+        let line = serde_json::to_vec(&Request::Run(Box::new(start.into())))
             .map_err(|error| ExecuteError::Prepare(error.to_string()))?;
         let result = match self.round_trip(line, interrupted) {
-            Ok(Reply::Finished(finished)) => files.read_back(spec, &finished),
+            Ok(Reply::Finished(finished)) => {
+                files.read_back(spec, &finished).map(|output| (output, finished.instructions))
+            }
             Ok(Reply::NotStarted(problem)) => Err(problem.into()),
             Ok(Reply::Cancelled) => Err(ExecuteError::Interrupted),
+            Ok(Reply::Counters(_)) => {
+                Err(ExecuteError::RunnerDied("it answered a question of before".to_owned()))
+            }
             Ok(Reply::Failed(message)) => Err(ExecuteError::Leftovers(message)),
             Err(error) => Err(error),
         };
@@ -238,6 +272,7 @@ impl RunFiles {
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
             timeout: spec.timeout,
+            count: false,
         }
     }
 
@@ -273,7 +308,8 @@ impl RunFiles {
     }
 }
 
-/// Files below `directory` whose path ends in one of the names. Links are not followed: they may lead anywhere.
+/// Files below `directory` whose path ends in one of the names; one that ends in `*` is the beginning of a file's name.
+/// Links are not followed: they may lead anywhere.
 fn collect(
     root: &Path,
     directory: &Path,
@@ -290,13 +326,22 @@ fn collect(
         let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
         if kind.is_dir() {
             collect(root, &path, names, files)?;
-        } else if kind.is_file() && names.iter().any(|name| path.ends_with(name)) {
+        } else if kind.is_file() && names.iter().any(|name| is_named(&path, name)) {
             let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
             let bytes = whole(&path, &relative.display().to_string())?;
             files.push(CollectedFile { path: relative, bytes });
         }
     }
     Ok(())
+}
+
+fn is_named(path: &Path, name: &str) -> bool {
+    match name.strip_suffix('*') {
+        Some(start) => {
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(start.as_bytes()))
+        }
+        None => path.ends_with(name),
+    }
 }
 
 fn whole(path: &Path, what: &str) -> Result<Vec<u8>, ExecuteError> {

@@ -14,6 +14,7 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
         Some(HarnessChoice::Divan) => &[Latency, Allocations, AllocatedBytes],
         Some(HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind) => &[Instructions],
         Some(HarnessChoice::Lines) => &[Latency, Instructions, Allocations, AllocatedBytes],
+        Some(HarnessChoice::Criterion) => &[Latency, CpuTotal],
         _ => &[Latency],
     };
     names
@@ -42,8 +43,9 @@ pub(super) fn default_max_percent(metric: &Metric) -> f64 {
     }
 }
 
-/// Whether a harness can measure a metric at all. The memory and CPU time of a process that holds a bench framework are
-/// the framework's own, so only whole programs have them.
+/// Whether a harness can measure a metric at all. The memory of a process that holds a bench framework is the framework's
+/// own, so only whole programs have it; instructions are counted by callgrind where functions of the harness show which
+/// are the benchmark's.
 pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
     match harness {
         HarnessChoice::Auto | HarnessChoice::Lines => true,
@@ -51,13 +53,24 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
             !matches!(metric, Metric::Allocations | Metric::AllocatedBytes | Metric::Own(_))
         }
         HarnessChoice::Divan => {
-            matches!(metric, Metric::Latency | Metric::Allocations | Metric::AllocatedBytes)
+            matches!(
+                metric,
+                Metric::Latency | Metric::Instructions | Metric::Allocations | Metric::AllocatedBytes
+            )
         }
         HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind => *metric == Metric::Instructions,
-        HarnessChoice::Criterion | HarnessChoice::Libtest | HarnessChoice::Bencher | HarnessChoice::Tango => {
-            *metric == Metric::Latency
+        HarnessChoice::Criterion => {
+            matches!(metric, Metric::Latency | Metric::CpuTotal | Metric::Instructions)
         }
+        HarnessChoice::Libtest => matches!(metric, Metric::Latency | Metric::Instructions),
+        HarnessChoice::Bencher | HarnessChoice::Tango => *metric == Metric::Latency,
     }
+}
+
+/// Whether a harness measures a metric of some of its benchmarks only, so that its absence is no failure unless it was
+/// named for just these: the CPU time of a function that takes less than a millisecond is lost in that of criterion.
+pub(super) fn measures_sometimes(harness: HarnessChoice, metric: &Metric) -> bool {
+    harness == HarnessChoice::Criterion && *metric == Metric::CpuTotal
 }
 
 /// Whether one run gives a summary over many calls inside the process, which has no percentiles of single calls.

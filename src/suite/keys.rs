@@ -132,7 +132,7 @@ pub const KEYS: &[Key] = &[
     key(Root, All, "samples", "whole number, 2 to 100000", "adaptive", "A fixed number of unit runs a side, in place of `min_samples` and `max_samples`. An odd number is rounded up, since a round holds two runs of every revision."),
     key(Root, All, "min_time", "duration", "\"0s\"", "Adaptive runs go on for at least this much measured time a revision, at most 24h."),
     key(Root, All, "timeout", "duration", "\"1m\"", "Limit of one unit run, at most 24h."),
-    later(Root, All, "isolate", "true or false", "true", "One process a benchmark; false measures all benchmarks of a target in one process."),
+    key(Root, All, "isolate", "true or false", "true", "Every benchmark in a process of its own. `false`: one process measures all benchmarks of a target in each run, for benches whose start-up costs more than they measure; their order is then the bench's own, and they share caches and heap."),
     key(Root, All, "judge", "table", "", "How two sides are compared."),
     key(Root, All, "metrics", "table of tables", "", "The limits of each metric; metrics of your own are declared here."),
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),

@@ -38,6 +38,9 @@ word_enum! {
 pub struct Launch {
     /// The harness, or auto.
     pub harness: HarnessChoice,
+    /// Whether each benchmark has a process of its own, or one process measures all of a target.
+    #[serde(default = "isolated")]
+    pub isolate: bool,
     /// Arguments after the harness's own.
     pub args: Vec<String>,
     /// Variables set on top of what cargo would set.
@@ -56,6 +59,7 @@ impl Default for Launch {
     fn default() -> Self {
         Self {
             harness: HarnessChoice::Auto,
+            isolate: isolated(),
             args: Vec::new(),
             env: BTreeMap::new(),
             cwd: None,
@@ -64,6 +68,10 @@ impl Default for Launch {
             work: None,
         }
     }
+}
+
+fn isolated() -> bool {
+    true
 }
 
 /// The work of one unit run.

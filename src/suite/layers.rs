@@ -30,6 +30,7 @@ pub(super) struct BenchLayer {
     pub(super) metrics: BTreeMap<Metric, MetricLayer>,
     /// `--max-percent`: for all gated comparisons.
     pub(super) max_percent: Option<Set<f64>>,
+    pub(super) isolate: Option<Set<bool>>,
     pub(super) launch: LaunchLayer,
     pub(super) group: Option<Set<String>>,
     pub(super) compare: Option<Set<bool>>,
@@ -109,6 +110,7 @@ impl BenchLayer {
         replace(&mut self.min_time_ns, &over.min_time_ns);
         replace(&mut self.timeout_ns, &over.timeout_ns);
         replace(&mut self.max_percent, &over.max_percent);
+        replace(&mut self.isolate, &over.isolate);
         replace(&mut self.group, &over.group);
         replace(&mut self.compare, &over.compare);
         self.judge.lay(&over.judge);
@@ -137,7 +139,8 @@ impl BenchLayer {
             || self.min_samples.is_some()
             || self.max_samples.is_some()
             || self.min_time_ns.is_some()
-            || self.timeout_ns.is_some();
+            || self.timeout_ns.is_some()
+            || self.isolate.is_some();
         let start = launch.harness.is_some()
             || launch.args.is_some()
             || !launch.env.is_empty()

@@ -156,6 +156,15 @@ impl Suite {
         self.resolve(&layer, None, &mut Sink::default()).0
     }
 
+    /// Whether any table, entry or flag names a metric, or a budget on it.
+    pub fn names(&self, metric: &Metric) -> bool {
+        let layers = self.packages.iter().map(|(_, layer)| layer);
+        let mut layers = layers.chain(self.entries.iter().map(|entry| &entry.layer)).chain([&self.flags]);
+        layers.any(|layer| {
+            layer.metrics.contains_key(metric) || layer.budgets.iter().any(|budget| budget.metric == *metric)
+        })
+    }
+
     /// Whether the flags that choose benchmarks leave this one in.
     fn passes_flags(&self, target: &TargetId, id: &str) -> bool {
         let label = format!("{}/{id}", target.target);

@@ -1,7 +1,7 @@
 //! From the layers of one benchmark to its settings.
 
 use super::error::{Invalid, Sink};
-use super::harnesses::{default_metrics, is_in_process, measures};
+use super::harnesses::{default_metrics, is_in_process, measures, measures_sometimes};
 use super::keys::nearest;
 use super::launch::{HarnessChoice, Launch, Work};
 use super::layers::{BenchLayer, BudgetLayer, Set};
@@ -203,7 +203,8 @@ fn resolve_metrics(
             max_percent: value(&written.max_percent, super::harnesses::default_max_percent(metric)),
             min_difference: value(&written.min_difference, 0.0),
             gate: value(&written.gate, true),
-            asked_for: true,
+            asked_for: written.pointed
+                || !harness.is_some_and(|harness| measures_sometimes(harness, metric)),
         };
         match resolved.iter_mut().find(|(known, _)| known == metric) {
             Some(slot) => slot.1 = settings,
@@ -301,6 +302,7 @@ fn resolve_launch(layer: &BenchLayer) -> Launch {
     let default = Launch::default();
     Launch {
         harness: value(&written.harness, HarnessChoice::Auto),
+        isolate: value(&layer.isolate, default.isolate),
         args: written.args.as_ref().map_or(default.args, |set| set.value.clone()),
         env: written.env.clone(),
         cwd: written.cwd.as_ref().map(|set| set.value.clone()),
