@@ -1,12 +1,15 @@
 //! The benchmarks of the built programs: which there are, how each stands in the revisions, how it is run.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::Context;
+use super::hooks::{self, Hooks, Owner};
 use super::launch::{self, Places};
 use super::programs::{BuiltSide, Programs};
 use crate::build::{BuiltTarget, TargetFailure};
 use crate::error::Error;
+use crate::harness::contract::{CommandSpec, Executable};
 use crate::harness::{Detection, HarnessKind, detect};
 use crate::measure::{Executor, PlannedBenchmark, SidePlan};
 use crate::suite::identity::{BenchmarkIdentity, TargetId};
@@ -38,6 +41,7 @@ pub(super) struct Finder<'a, 'e> {
     pub(super) live_tree: &'a Path,
     pub(super) work_directory: &'a Path,
     pub(super) executor: &'e mut dyn Executor,
+    pub(super) hooks: &'e mut Hooks,
     pub(super) found: Benchmarks,
 }
 
@@ -215,6 +219,8 @@ impl<'a> Finder<'a, '_> {
         let launch = self
             .resolve(&variant.launch, program)
             .map_err(|message| fail(ErrorKind::StartFailed, message, None))?;
+        // What the benches read as they start may be what the setup makes.
+        self.set_up(target, variant, &variant.launch, program)?;
         let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
             return Ok(vec![target.id.target.clone()]);
         };
@@ -272,12 +278,21 @@ impl<'a> Finder<'a, '_> {
         };
         let mut plans = Vec::new();
         for (name, program) in &sides {
+            let prepare = match self.set_up(target, variant, &resolved.launch, program) {
+                Ok(prepare) => prepare,
+                Err(trouble) if trouble.kind == ErrorKind::Interrupted => return Err(Error::Interrupted),
+                Err(trouble) => {
+                    evidence.error = Some(*trouble);
+                    Vec::new()
+                }
+            };
             match self.resolve(&resolved.launch, program) {
                 Ok((launch, work)) => plans.push(Some(SidePlan {
                     revision: program.revision,
                     executable: program.built.executable.clone(),
                     launch,
                     work,
+                    prepare,
                 })),
                 Err(message) => {
                     evidence.error =
@@ -314,6 +329,11 @@ impl<'a> Finder<'a, '_> {
         launch: &Launch,
         program: &Program<'_>,
     ) -> Result<(crate::harness::contract::ResolvedLaunch, Option<crate::measure::WorkPlan>), String> {
+        self.with_places(program, |executable, places| launch::resolve(launch, executable, places))
+            .map_err(|error| error.to_string())
+    }
+
+    fn with_places<T>(&self, program: &Program<'_>, fill: impl FnOnce(&Executable, &Places<'_>) -> T) -> T {
         let root = &program.built.executable.package_root;
         let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
         let environment = self.context.environment;
@@ -323,7 +343,32 @@ impl<'a> Finder<'a, '_> {
             work_directory: self.work_directory,
             variable: &|name| environment.variable(name).map(str::to_owned),
         };
-        launch::resolve(launch, &program.built.executable, &places).map_err(|error| error.to_string())
+        fill(&program.built.executable, &places)
+    }
+
+    /// Runs the setup of a program's revision where that was not done before. Gives the commands before each unit run.
+    fn set_up(
+        &mut self,
+        target: &TargetPlan,
+        variant: &VariantPlan,
+        launch: &Launch,
+        program: &Program<'_>,
+    ) -> Result<Vec<CommandSpec>, Trouble> {
+        let timeout = Duration::from_nanos(variant.timeout_ns);
+        let commands = self
+            .with_places(program, |executable, places| hooks::resolve(launch, executable, places, timeout))
+            .map_err(|error| {
+                let message = error.to_string();
+                Box::new(BenchmarkError { kind: ErrorKind::StartFailed, message, stderr: None })
+            })?;
+        let owner = Owner {
+            target: target.id.clone(),
+            variant: variant.variant.clone(),
+            revision: program.revision,
+            side: program.name.to_owned(),
+        };
+        self.hooks.begin(self.executor, owner, &commands)?;
+        Ok(commands.prepare_each)
     }
 
     fn whole_target_fails(&mut self, target: &TargetPlan, variant: &VariantPlan, trouble: BenchmarkError) {

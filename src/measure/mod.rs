@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod executor;
+pub mod hook;
 pub mod plan;
 pub mod problem;
 mod process;
@@ -17,6 +18,7 @@ mod wire;
 
 pub use client::RunnerClient;
 pub use executor::{Executor, LiveExecutor};
+pub use hook::{HookFailure, run as run_hook};
 pub use plan::{MeasurePlan, PlannedBenchmark, SidePlan, WorkPlan};
 pub use problem::{ExecuteError, StartProblem};
 pub use progress::{Observer, Part, Progress};

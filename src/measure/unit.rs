@@ -5,6 +5,7 @@ use crate::suite::metric::Metric;
 use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
 
 use super::executor::Executor;
+use super::hook::{self, HookFailure};
 use super::plan::{PlannedBenchmark, SidePlan, WorkPlan};
 use super::problem::ExecuteError;
 
@@ -45,6 +46,14 @@ pub(super) fn run(
         ExecuteError::Interrupted => Failure::Interrupted,
         error => failed(error.kind(), error.to_string(), None),
     };
+    for command in &plan.prepare {
+        hook::run(executor, plan.revision, ("prepare_each", &name(planned, side)), command).map_err(
+            |failure| match failure {
+                HookFailure::Interrupted => Failure::Interrupted,
+                HookFailure::Failed(error) => failed(error.kind, error.message, error.stderr),
+            },
+        )?;
+    }
     let work = match &plan.work {
         None => None,
         Some(WorkPlan::Value(value)) => Some(*value),
