@@ -38,6 +38,7 @@ fn side(revision: usize, name: &str) -> SidePlan {
             stdin: None,
             exit_codes: vec![0],
         },
+        prepare: Vec::new(),
         work: None,
     }
 }

@@ -35,6 +35,7 @@ fn side(home: &Path, revision: usize, name: &str) -> SidePlan {
             exit_codes: vec![0],
         },
         work: Some(WorkPlan::File(live.join("input"))),
+        prepare: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Context;
+use super::hooks::Hooks;
 use super::planning::{Together, evidence};
 use super::program::{Program, program};
 use super::programs::Programs;
@@ -41,6 +42,7 @@ pub(super) struct Finder<'a, 'e> {
     pub(super) live_tree: &'a Path,
     pub(super) work_directory: &'a Path,
     pub(super) executor: &'e mut dyn Executor,
+    pub(super) hooks: &'e mut Hooks,
     pub(super) slot: &'a Slot,
     /// The processes that measure several benchmarks; their numbers are their places here.
     pub(super) together: Vec<Together>,

@@ -1,11 +1,13 @@
 //! The measuring phase: lists, rounds, and the evidence that comes of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
 use super::counting;
+use super::hooks::{GRACE, Hooks};
 use super::phase::{self, Phase, Placed, counted};
 use super::programs::Programs;
 use crate::error::Error;
@@ -36,11 +38,56 @@ pub(super) fn measure(
     seeds: &[u64],
 ) -> Result<Vec<Measured>, Error> {
     let scratch = Scratch::make(slot)?;
+    let mut hooks = Hooks::default();
+    let mut measured = find_and_measure(context, suite, (slot, &scratch.0), programs, seeds, &mut hooks);
+    if hooks.owes_cleanup() {
+        clean_up(context, (slot, &scratch.0), programs, &mut hooks, &mut measured);
+    }
+    measured
+}
+
+/// Runs the cleanups of the suite, which an interrupt makes short but does not skip. One that fails is an error of the
+/// benchmarks it belongs to.
+fn clean_up(
+    context: &Context<'_>,
+    (slot, scratch): (&Slot, &Path),
+    programs: &Programs,
+    hooks: &mut Hooks,
+    measured: &mut Result<Vec<Measured>, Error>,
+) {
     let environment = context.environment;
-    let client = RunnerClient::new(&environment.own_executable, &scratch.0);
+    let client = RunnerClient::new(&environment.own_executable, scratch);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
+    let never = AtomicBool::new(false);
+    let mut executor = LiveExecutor::new(client, switch, &never);
+    for (owner, failure) in hooks.finish(&mut executor, environment.is_interrupted().then_some(GRACE)) {
+        let Ok(measured) = measured else {
+            context.ui.warn(&failure.message);
+            continue;
+        };
+        for evidence in measured.iter_mut().flat_map(|measured| &mut measured.evidence) {
+            let identity = &evidence.identity;
+            if identity.target == owner.target && identity.variant == owner.variant {
+                evidence.error.get_or_insert_with(|| failure.clone());
+            }
+        }
+    }
+}
+
+/// Lists and measures; what `hooks` owes afterwards is the caller's.
+fn find_and_measure(
+    context: &Context<'_>,
+    suite: &Suite,
+    (slot, scratch): (&Slot, &Path),
+    programs: &Programs,
+    seeds: &[u64],
+    hooks: &mut Hooks,
+) -> Result<Vec<Measured>, Error> {
+    let environment = context.environment;
+    let client = RunnerClient::new(&environment.own_executable, scratch);
     let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
-    let work_directory = scratch.0.join("work");
+    let work_directory = scratch.join("work");
     fs_err::create_dir(&work_directory)
         .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
     let (head_tree, live_tree) = (slot.tree(&programs.head().name), slot.live_tree());
@@ -52,6 +99,7 @@ pub(super) fn measure(
         live_tree: &live_tree,
         work_directory: &work_directory,
         executor: &mut executor,
+        hooks,
         slot,
         together: Vec::new(),
         found: Benchmarks::default(),

@@ -1,17 +1,13 @@
 //! The plan of each benchmark: its sides, how they are started, what its runs share with others.
 
-use std::path::Path;
-
 use super::benchmarks::Finder;
-use super::launch::{self, Places};
 use super::lockstep;
-use super::program::{Program, Trouble};
+use super::program::Program;
 use crate::error::Error;
 use crate::harness::HarnessKind;
-use crate::harness::contract::ResolvedLaunch;
-use crate::measure::{PlannedBenchmark, SidePlan, UnitPlan, WorkPlan};
+use crate::harness::contract::{CommandSpec, ResolvedLaunch};
+use crate::measure::{PlannedBenchmark, SidePlan, UnitPlan};
 use crate::suite::identity::{BenchmarkIdentity, TargetId};
-use crate::suite::launch::Launch;
 use crate::suite::settings::BenchmarkSettings;
 use crate::suite::{TargetPlan, VariantPlan};
 use crate::verdict::budget;
@@ -24,37 +20,10 @@ pub(super) struct Together {
     variant: String,
     revisions: Vec<usize>,
     launches: Vec<ResolvedLaunch>,
+    prepare: Vec<Vec<CommandSpec>>,
 }
 
 impl Finder<'_, '_> {
-    /// The ids a program lists; a whole program is one benchmark, named as its target.
-    pub(super) fn ids(
-        &mut self,
-        target: &TargetPlan,
-        variant: &VariantPlan,
-        program: &Program<'_>,
-    ) -> Result<Vec<String>, Trouble> {
-        let fail = |kind, message: String, stderr| Box::new(BenchmarkError { kind, message, stderr });
-        let launch = self
-            .resolve(&variant.launch, program)
-            .map_err(|message| fail(ErrorKind::StartFailed, message, None))?;
-        let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
-            return Ok(vec![target.id.target.clone()]);
-        };
-        let output = self.executor.execute(program.revision, &command).map_err(|error| {
-            fail(
-                error.kind(),
-                format!("failed to list the benchmarks of {} in {}: {error}", target.id, program.name),
-                None,
-            )
-        })?;
-        program.harness.parse_list(&output).map_err(|error| {
-            let stderr = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-            let message = format!("in {}: {error}", program.name);
-            fail(error.kind, message, Some(stderr).filter(|stderr| !stderr.is_empty()))
-        })
-    }
-
     /// Plans one benchmark that at least one side has.
     pub(super) fn plan(
         &mut self,
@@ -95,12 +64,21 @@ impl Finder<'_, '_> {
         };
         let mut plans = Vec::new();
         for (name, program) in &sides {
+            let prepare = match self.set_up(target, variant, &resolved.launch, program) {
+                Ok(prepare) => prepare,
+                Err(trouble) if trouble.kind == ErrorKind::Interrupted => return Err(Error::Interrupted),
+                Err(trouble) => {
+                    evidence.error = Some(*trouble);
+                    Vec::new()
+                }
+            };
             match self.resolve(&resolved.launch, program) {
                 Ok((launch, work)) => plans.push(Some(SidePlan {
                     revision: program.revision,
                     executable: program.built.executable.clone(),
                     launch,
                     work,
+                    prepare,
                 })),
                 Err(message) => {
                     evidence.error =
@@ -150,6 +128,7 @@ impl Finder<'_, '_> {
                 variant: identity.variant.clone(),
                 revisions: programs.iter().map(|program| program.revision).collect(),
                 launches,
+                prepare: plans.iter().flatten().map(|plan| plan.prepare.clone()).collect(),
             };
             let known = self.together.iter().position(|known| *known == key);
             let number = known.unwrap_or_else(|| {
@@ -163,24 +142,6 @@ impl Finder<'_, '_> {
             _ => None,
         };
         UnitPlan { lockstep, ..UnitPlan::default() }
-    }
-
-    /// Fills in a launch for a program; the error is a line for the benchmark's row.
-    fn resolve(
-        &self,
-        launch: &Launch,
-        program: &Program<'_>,
-    ) -> Result<(ResolvedLaunch, Option<WorkPlan>), String> {
-        let root = &program.built.executable.package_root;
-        let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
-        let environment = self.context.environment;
-        let places = Places {
-            // Without a component for the package at the root itself, which would leave a slash at the end.
-            head_root: self.head_tree.join(package).components().collect(),
-            work_directory: self.work_directory,
-            variable: &|name| environment.variable(name).map(str::to_owned),
-        };
-        launch::resolve(launch, &program.built.executable, &places).map_err(|error| error.to_string())
     }
 }
 

@@ -62,6 +62,7 @@ fn found(names: &[&str]) -> Benchmarks {
                     exit_codes: vec![0],
                 },
                 work: None,
+                prepare: Vec::new(),
             })
         };
         found.planned.push((

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::harness::HarnessKind;
-use crate::harness::contract::{Executable, ResolvedLaunch};
+use crate::harness::contract::{CommandSpec, Executable, ResolvedLaunch};
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::settings::{SampleCount, Sampling};
 use crate::verdict::evidence::Stage;
@@ -86,6 +86,8 @@ pub struct SidePlan {
     pub launch: ResolvedLaunch,
     /// The work of one unit run, where the suite states one.
     pub work: Option<WorkPlan>,
+    /// Commands of the user's before every unit run, outside the timing.
+    pub prepare: Vec<CommandSpec>,
 }
 
 /// The work of one unit run.

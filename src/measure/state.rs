@@ -63,7 +63,8 @@ impl<'a> State<'a> {
 
     pub(super) fn fail(&mut self, error: BenchmarkError) {
         self.failures.push(error.clone());
-        if MOST_FAILURES <= self.failures.len() {
+        // What the user wrote to prepare a run is not a benchmark that may stumble once.
+        if error.kind == ErrorKind::HookFailed || MOST_FAILURES <= self.failures.len() {
             self.stopped = Some(StoppedBecause::Error);
             self.error = Some(error);
         }

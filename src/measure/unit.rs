@@ -8,6 +8,7 @@ use crate::suite::metric::Metric;
 use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
 
 use super::executor::Executor;
+use super::hook::{self, HookFailure};
 use super::plan::{Counting, PlannedBenchmark, SidePlan, WorkPlan};
 use super::problem::ExecuteError;
 
@@ -80,6 +81,10 @@ impl From<ExecuteError> for Failure {
 pub(super) fn run(executor: &mut dyn Executor, unit: &Unit<'_>) -> Result<Vec<Given>, Failure> {
     let first = unit.members[0];
     let plan = side_plan(first, unit.side);
+    if unit.lockstep {
+        prepare(executor, first, 1 - unit.side)?;
+    }
+    prepare(executor, first, unit.side)?;
     let work: Vec<Option<f64>> = unit
         .members
         .iter()
@@ -232,6 +237,23 @@ fn work(executor: &mut dyn Executor, plan: &SidePlan) -> Result<Option<f64>, Fai
         Some(WorkPlan::Value(value)) => Some(*value),
         Some(WorkPlan::File(path)) => Some(executor.file_size(plan.revision, path)? as f64),
     })
+}
+
+/// The user's commands before a run of a side.
+fn prepare(executor: &mut dyn Executor, planned: &PlannedBenchmark, side: usize) -> Result<(), Failure> {
+    let plan = side_plan(planned, side);
+    for command in &plan.prepare {
+        let name = name(planned, side);
+        hook::run(executor, plan.revision, ("prepare_each", &name), command).map_err(|failure| {
+            match failure {
+                HookFailure::Interrupted => Failure::Interrupted,
+                HookFailure::Failed(BenchmarkError { kind, message, stderr }) => {
+                    Failure::Failed(Trouble { kind, message, stderr })
+                }
+            }
+        })?;
+    }
+    Ok(())
 }
 
 fn side_plan(planned: &PlannedBenchmark, side: usize) -> &SidePlan {

@@ -175,9 +175,9 @@ pub const KEYS: &[Key] = &[
     key(Entry, InEntry, "group", "text", "the part of the id before the first `/`", "The group the benchmark is summarised in."),
     key(Entry, InEntry, "compare", "true or false", "true", "False measures head alone, for its budgets."),
     key(Entry, InEntry, "budget", "table of tables", "", "Absolute limits on head."),
-    later(Entry, InEntry, "setup", "list of argv lists", "[]", "Commands before the benchmark, in each revision's root."),
-    later(Entry, InEntry, "prepare_each", "list of argv lists", "[]", "Commands before every unit run, outside the timing."),
-    later(Entry, InEntry, "cleanup", "list of argv lists", "[]", "Commands after the benchmark."),
+    key(Entry, InEntry, "setup", "list of argv lists", "[]", "Commands before the benchmarks of the target, once a revision, in the package's root there, outside the timing: `[[\"./gen-data\", \"--big\"]]`. Placeholders as in `args`; `timeout` holds for each."),
+    key(Entry, InEntry, "prepare_each", "list of argv lists", "[]", "The same before every unit run."),
+    key(Entry, InEntry, "cleanup", "list of argv lists", "[]", "The same after the benchmarks of the target, whatever came of them."),
 
     key(Work, InEntry, "file", "path", "", "The work is the size of this file in bytes, read before every unit run."),
     key(Work, InEntry, "value", "number above 0", "", "The work is this constant amount."),

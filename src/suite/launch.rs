@@ -53,6 +53,21 @@ pub struct Launch {
     pub exit_codes: Vec<i32>,
     /// The work of one unit run, from which throughput is derived.
     pub work: Option<Work>,
+    /// Commands around the benchmarks.
+    #[serde(default)]
+    pub hooks: Hooks,
+}
+
+/// Commands around the benchmarks: a program and its arguments each, with placeholders. They run outside the timing, in
+/// the package's root of each revision.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooks {
+    /// Before the target is first run, once a revision.
+    pub setup: Vec<Vec<String>>,
+    /// Before every unit run.
+    pub prepare_each: Vec<Vec<String>>,
+    /// After everything, once a revision, whatever came of it.
+    pub cleanup: Vec<Vec<String>>,
 }
 
 impl Default for Launch {
@@ -66,6 +81,7 @@ impl Default for Launch {
             stdin: None,
             exit_codes: vec![0],
             work: None,
+            hooks: Hooks::default(),
         }
     }
 }

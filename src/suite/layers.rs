@@ -77,6 +77,9 @@ pub(super) struct LaunchLayer {
     pub(super) stdin: Option<Set<String>>,
     pub(super) exit_codes: Option<Set<Vec<i32>>>,
     pub(super) work: Option<Set<Work>>,
+    pub(super) setup: Option<Set<Vec<Vec<String>>>>,
+    pub(super) prepare_each: Option<Set<Vec<Vec<String>>>>,
+    pub(super) cleanup: Option<Set<Vec<Vec<String>>>>,
 }
 
 /// One budget; for a metric and an aggregation the later layer wins.
@@ -147,7 +150,10 @@ impl BenchLayer {
             || launch.cwd.is_some()
             || launch.stdin.is_some()
             || launch.exit_codes.is_some()
-            || launch.work.is_some();
+            || launch.work.is_some()
+            || launch.setup.is_some()
+            || launch.prepare_each.is_some()
+            || launch.cleanup.is_some();
         let judging = !self.metrics.is_empty() || !self.budgets.is_empty() || !self.judge.is_empty();
         !(sampling || start || judging || self.group.is_some() || self.compare.is_some())
     }
@@ -223,6 +229,9 @@ impl LaunchLayer {
         replace(&mut self.cwd, &over.cwd);
         replace(&mut self.stdin, &over.stdin);
         replace(&mut self.exit_codes, &over.exit_codes);
+        replace(&mut self.setup, &over.setup);
+        replace(&mut self.prepare_each, &over.prepare_each);
+        replace(&mut self.cleanup, &over.cleanup);
         // A file and a value exclude each other, so the work is one word, not a table to merge.
         replace(&mut self.work, &over.work);
         self.env.extend(over.env.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -57,6 +57,8 @@ pub struct VariantPlan {
     pub variant: String,
     /// How it is started to list its benchmarks; entries with a filter may change it for single ones.
     pub launch: Launch,
+    /// Limit of one of its hooks, and of a unit run of it. ns.
+    pub timeout_ns: u64,
 }
 
 /// What one benchmark is measured with.
@@ -272,8 +274,9 @@ impl Suite {
             .map(|variant| {
                 let layer = self.layer(target, variant, |entry| entry.covers_all() || entry.name.is_some());
                 // Mistakes are found by the check of all settings.
-                let (_, launch) = self.resolve(&layer, None, &mut Sink::default());
-                VariantPlan { variant: variant.to_owned(), launch }
+                let (settings, launch) = self.resolve(&layer, None, &mut Sink::default());
+                let timeout_ns = settings.sampling.timeout_ns;
+                VariantPlan { variant: variant.to_owned(), launch, timeout_ns }
             })
             .collect()
     }

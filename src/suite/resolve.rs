@@ -3,7 +3,7 @@
 use super::error::{Invalid, Sink};
 use super::harnesses::{default_metrics, is_in_process, measures, measures_sometimes};
 use super::keys::nearest;
-use super::launch::{HarnessChoice, Launch, Work};
+use super::launch::{HarnessChoice, Hooks, Launch, Work};
 use super::layers::{BenchLayer, BudgetLayer, Set};
 use super::metric::{Better, Metric, Unit};
 use super::presets::{DEFAULT_PRESET, LAST_LOOK, MEAN_RESAMPLES, MEAN_SAMPLES, judge_of};
@@ -300,6 +300,8 @@ fn check_rate(
 fn resolve_launch(layer: &BenchLayer) -> Launch {
     let written = &layer.launch;
     let default = Launch::default();
+    let commands =
+        |set: &Option<Set<Vec<Vec<String>>>>| set.as_ref().map_or_else(Vec::new, |set| set.value.clone());
     Launch {
         harness: value(&written.harness, HarnessChoice::Auto),
         isolate: value(&layer.isolate, default.isolate),
@@ -309,6 +311,11 @@ fn resolve_launch(layer: &BenchLayer) -> Launch {
         stdin: written.stdin.as_ref().map(|set| set.value.clone()),
         exit_codes: written.exit_codes.as_ref().map_or(default.exit_codes, |set| set.value.clone()),
         work: written.work.as_ref().map(|set| set.value.clone()),
+        hooks: Hooks {
+            setup: commands(&written.setup),
+            prepare_each: commands(&written.prepare_each),
+            cleanup: commands(&written.cleanup),
+        },
     }
 }
 
