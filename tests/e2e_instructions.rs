@@ -118,4 +118,22 @@ fn a_planted_change_is_found_by_one_count_a_side_and_what_is_the_same_is_exactly
     );
     let ran = playground.run(&["run", "--filter=steady", "--warmup=0", "--min-samples=2", "--max-samples=2", "--metric=instructions"]);
     ran.ends(1, &["over budget: sums/steady"]);
+
+    // One process for all benchmarks, of which text after `--` selects two: their samples come out of the same runs.
+    let together = "[package.metadata.benchgate]\nisolate = false\n";
+    playground.write("Cargo.toml", format!("{manifest}\n{together}"));
+    let (ran, report) = run(&["--max-percent=1000", "--", "plan", "teady"]);
+    ran.ends(0, &[]);
+    let places = |at: usize| -> Vec<Value> {
+        let sides = report["benchmarks"][at]["sides"].as_array().expect("an array").iter();
+        let runs = sides.flat_map(|side| side["runs"].as_array().expect("an array"));
+        runs.map(|run| run["sequence"].clone()).collect()
+    };
+    assert_eq!(report["benchmarks"].as_array().map(Vec::len), Some(2), "{ran}");
+    assert_eq!((places(0), places(0).len()), (places(1), 4));
+    // Two benchmarks of one process must have been measured apart: one takes seven times as long.
+    let latency = |at: usize| report["benchmarks"][at]["comparisons"][0]["base"].as_f64().expect("a number");
+    assert!(2.0 * latency(1) < latency(0), "{ran}");
+    let ran = playground.run(&["--base=HEAD", "--", "--save-baseline", "x"]);
+    ran.ends(3, &["--save-baseline", "only text that ids contain"]);
 }

@@ -32,6 +32,7 @@ pub struct Suite {
     flags: BenchLayer,
     filters: Option<Globs>,
     skips: Option<Globs>,
+    containing: Vec<String>,
     head_only: bool,
 }
 
@@ -117,6 +118,7 @@ impl Suite {
             flags,
             filters,
             skips,
+            containing: selection.containing.clone(),
             head_only: overrides.head_only,
         };
         suite.targets =
@@ -171,7 +173,8 @@ impl Suite {
     fn passes_flags(&self, target: &TargetId, id: &str) -> bool {
         let label = format!("{}/{id}", target.target);
         let hit = |globs: &Globs| globs.is_match(id) || globs.is_match(&label);
-        self.filters.as_ref().is_none_or(hit) && !self.skips.as_ref().is_some_and(hit)
+        let contained = self.containing.is_empty() || self.containing.iter().any(|text| id.contains(text));
+        contained && self.filters.as_ref().is_none_or(hit) && !self.skips.as_ref().is_some_and(hit)
     }
 
     fn has_benchmark(&self, target: &TargetId, variant: &str, id: &str) -> bool {
