@@ -7,7 +7,7 @@ use super::launch::{self, Places};
 use super::programs::{BuiltSide, Programs};
 use crate::build::{BuiltTarget, TargetFailure};
 use crate::error::Error;
-use crate::harness::{Detection, HarnessKind, detect};
+use crate::harness::{CommandSpec, Detection, HarnessKind, detect};
 use crate::measure::{Executor, PlannedBenchmark, SidePlan};
 use crate::suite::identity::{BenchmarkIdentity, TargetId};
 use crate::suite::launch::Launch;
@@ -147,8 +147,9 @@ impl<'a> Finder<'a, '_> {
         };
         if base_ids.is_empty() && head_ids.is_empty() {
             let message = format!(
-                "{} lists no benchmark; check that its `criterion_group!` names some, or take the target out with `--bench`",
-                target.id
+                "{} lists no benchmark; {}, or take the target out with `--bench`",
+                target.id,
+                head.harness.without_benchmarks()
             );
             let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
             self.whole_target_fails(target, variant, trouble);
@@ -218,7 +219,23 @@ impl<'a> Finder<'a, '_> {
         let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
             return Ok(vec![target.id.target.clone()]);
         };
-        let output = self.executor.execute(program.revision, &command).map_err(|error| {
+        let ids = self.list(target, program, &command)?;
+        let ignored = match program.harness.list_ignored_command(&program.built.executable, &launch.0) {
+            Some(command) if !ids.is_empty() => self.list(target, program, &command)?,
+            _ => Vec::new(),
+        };
+        Ok(ids.into_iter().filter(|id| !ignored.contains(id)).collect())
+    }
+
+    /// The ids that one list command prints.
+    fn list(
+        &mut self,
+        target: &TargetPlan,
+        program: &Program<'_>,
+        command: &CommandSpec,
+    ) -> Result<Vec<String>, Trouble> {
+        let fail = |kind, message: String, stderr| Box::new(BenchmarkError { kind, message, stderr });
+        let output = self.executor.execute(program.revision, command).map_err(|error| {
             fail(
                 error.kind(),
                 format!("failed to list the benchmarks of {} in {}: {error}", target.id, program.name),

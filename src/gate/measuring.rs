@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
+use super::functions;
 use super::programs::Programs;
 use super::remarks;
 use crate::error::Error;
@@ -196,6 +197,10 @@ impl<'a> Phase<'a> {
                     first.message
                 ));
             }
+        }
+        let told = functions::complete(evidence);
+        if self.stage == Stage::Screen {
+            self.notes.extend(told);
         }
         measured
     }

@@ -4,6 +4,7 @@ mod benchmarks;
 mod choice;
 mod conclude;
 pub mod environment;
+mod functions;
 mod launch;
 mod measuring;
 mod programs;
