@@ -143,8 +143,9 @@ impl<'a> Finder<'a, '_> {
         };
         if base_ids.is_empty() && head_ids.is_empty() {
             let message = format!(
-                "{} lists no benchmark; check that its `criterion_group!` names some, or take the target out with `--bench`",
-                target.id
+                "{} lists no benchmark; {}, or take the target out with `--bench`",
+                target.id,
+                head.harness.without_benchmarks()
             );
             let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
             self.whole_target_fails(target, variant, trouble);

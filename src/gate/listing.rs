@@ -30,7 +30,23 @@ impl Finder<'_, '_> {
         let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
             return Ok(vec![target.id.target.clone()]);
         };
-        let output = self.executor.execute(program.revision, &command).map_err(|error| {
+        let ids = self.list(target, program, &command)?;
+        let ignored = match program.harness.list_ignored_command(&program.built.executable, &launch.0) {
+            Some(command) if !ids.is_empty() => self.list(target, program, &command)?,
+            _ => Vec::new(),
+        };
+        Ok(ids.into_iter().filter(|id| !ignored.contains(id)).collect())
+    }
+
+    /// The ids that one list command prints.
+    fn list(
+        &mut self,
+        target: &TargetPlan,
+        program: &Program<'_>,
+        command: &CommandSpec,
+    ) -> Result<Vec<String>, Trouble> {
+        let fail = |kind, message: String, stderr| Box::new(BenchmarkError { kind, message, stderr });
+        let output = self.executor.execute(program.revision, command).map_err(|error| {
             fail(
                 error.kind(),
                 format!("failed to list the benchmarks of {} in {}: {error}", target.id, program.name),

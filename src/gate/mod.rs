@@ -5,6 +5,7 @@ mod choice;
 mod conclude;
 mod counting;
 pub mod environment;
+mod functions;
 mod hooks;
 mod launch;
 mod listing;

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::functions;
 use super::remarks;
 use crate::measure::{
     self, Executor, MeasurePlan, MeasuredBenchmark, Observer, Part, PlannedBenchmark, Progress, StopRule,
@@ -78,6 +79,10 @@ impl<'a> Phase<'a> {
             }
             let failures = add(evidence, self.stage, benchmark);
             self.notes.extend(failures);
+        }
+        let told = functions::complete(evidence);
+        if self.stage == Stage::Screen {
+            self.notes.extend(told);
         }
     }
 

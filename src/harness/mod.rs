@@ -2,16 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::suite::settings::word_enum;
 
+mod bencher;
 pub mod callgrind;
 pub mod contract;
 mod criterion;
 pub mod detect;
+mod divan;
 mod ending;
+mod libtest;
 pub mod marker;
 mod process;
 
@@ -20,6 +24,7 @@ pub use contract::{
     RunBudget, RunOutput, Selection,
 };
 pub use detect::{Detection, detect};
+pub use libtest::NEEDS_NIGHTLY;
 pub use marker::{Marker, MarkerScanner};
 
 word_enum! {
@@ -27,8 +32,14 @@ word_enum! {
     HarnessKind {
         /// The whole process is one benchmark.
         Process = "process",
-        /// criterion 0.5 to 0.8.
+        /// criterion 0.4 to 0.8.
         Criterion = "criterion",
+        /// divan 0.1.
+        Divan = "divan",
+        /// The built-in `#[bench]` functions.
+        Libtest = "libtest",
+        /// The bencher crate, their stable port.
+        Bencher = "bencher",
     }
 }
 
@@ -38,6 +49,22 @@ impl HarnessKind {
         match self {
             Self::Process => None,
             Self::Criterion => Some(criterion::list_command(executable, launch)),
+            Self::Divan => Some(divan::list_command(executable, launch)),
+            Self::Libtest => Some(libtest::list_command(executable, launch)),
+            Self::Bencher => Some(bencher::list_command(executable, launch)),
+        }
+    }
+
+    /// The command that lists, in the same shape, those of the listed benchmarks that `cargo bench` leaves out because
+    /// the bench's code says so. `None` where the list holds none of them.
+    pub fn list_ignored_command(
+        self,
+        executable: &Executable,
+        launch: &ResolvedLaunch,
+    ) -> Option<CommandSpec> {
+        match self {
+            Self::Libtest => Some(libtest::list_ignored_command(executable, launch)),
+            _ => None,
         }
     }
 
@@ -47,6 +74,25 @@ impl HarnessKind {
         match self {
             Self::Process => Ok(Vec::new()),
             Self::Criterion => criterion::parse_list(output),
+            Self::Divan => divan::parse_list(output),
+            Self::Libtest => libtest::parse_list(output),
+            Self::Bencher => bencher::parse_list(output),
+        }
+    }
+
+    /// What to look at when a program lists no benchmark: the rest of a sentence, without a full stop.
+    pub fn without_benchmarks(self) -> &'static str {
+        match self {
+            Self::Criterion => "check that its `criterion_group!` names some",
+            Self::Divan => {
+                "check that its functions have `#[divan::bench]` and that its main calls `divan::main()`"
+            }
+            Self::Libtest => {
+                "check that its functions have `#[bench]`; if it has a main of its own or uses criterion or divan, its \
+                 `[[bench]]` needs `harness = false`"
+            }
+            Self::Bencher => "check that its `benchmark_group!` names some",
+            _ => "check that it has some",
         }
     }
 
@@ -61,6 +107,9 @@ impl HarnessKind {
         match self {
             Self::Process => process::run_command(executable, launch, budget.into()),
             Self::Criterion => criterion::run_command(executable, launch, selection, budget.into()),
+            Self::Divan => divan::run_command(executable, launch, selection, budget.into()),
+            Self::Libtest => libtest::run_command(executable, launch, selection, budget.into()),
+            Self::Bencher => bencher::run_command(executable, launch, selection, budget.into()),
         }
     }
 
@@ -99,10 +148,16 @@ impl HarnessKind {
         launch: &ResolvedLaunch,
         output: &RunOutput,
     ) -> Result<Vec<Measurement>, HarnessError> {
-        ending::check(output, &launch.exit_codes)?;
+        ending::check(output, &launch.exit_codes).map_err(|error| match self {
+            Self::Criterion => criterion::explain(error, output),
+            _ => error,
+        })?;
         match self {
             Self::Process => Ok(vec![process::measurement(selection, output)]),
             Self::Criterion => criterion::parse_run(selection, output),
+            Self::Divan => divan::parse_run(selection, output),
+            Self::Libtest => libtest::parse_run(selection, output),
+            Self::Bencher => bencher::parse_run(selection, output),
         }
     }
 }
@@ -127,4 +182,47 @@ fn environment(executable: &Executable, launch: &ResolvedLaunch) -> Vec<(OsStrin
         }
     }
     env
+}
+
+/// A command that is read by its standard output alone.
+fn command(
+    executable: &Executable,
+    launch: &ResolvedLaunch,
+    args: impl IntoIterator<Item = OsString>,
+    timeout: Duration,
+) -> CommandSpec {
+    let (program, args) = program_and_args(executable, args.into_iter().chain(launch.args.iter().cloned()));
+    CommandSpec {
+        program,
+        args,
+        env: environment(executable, launch),
+        cwd: launch.cwd.clone(),
+        stdin: launch.stdin.clone(),
+        timeout,
+        scratch_variable: None,
+        collect: &[],
+        capture_stdout: true,
+    }
+}
+
+/// The text as a regular expression that matches just it.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// A line of output as messages quote it: its first characters.
+fn quoted(line: &str) -> String {
+    const LONGEST: usize = 120;
+    let line = line.trim_end();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("`{}…`", &line[..end]),
+        None => format!("`{line}`"),
+    }
 }
