@@ -37,6 +37,7 @@ fn side(revision: usize, name: &str) -> SidePlan {
             cwd: "/live".into(),
             stdin: None,
             exit_codes: vec![0],
+            facts: Default::default(),
         },
         work: None,
     }

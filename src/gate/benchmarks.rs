@@ -1,13 +1,15 @@
 //! The benchmarks of the built programs: which there are, how each stands in the revisions, how it is run.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::Context;
 use super::launch::{self, Places};
 use super::programs::{BuiltSide, Programs};
+use super::tools;
 use crate::build::{BuiltTarget, TargetFailure};
 use crate::error::Error;
-use crate::harness::{Detection, HarnessKind, detect};
+use crate::harness::{DeclaredMetric, Detection, Facts, HarnessKind, Tools, detect};
 use crate::measure::{Executor, PlannedBenchmark, SidePlan};
 use crate::suite::identity::{BenchmarkIdentity, TargetId};
 use crate::suite::launch::Launch;
@@ -147,8 +149,9 @@ impl<'a> Finder<'a, '_> {
         };
         if base_ids.is_empty() && head_ids.is_empty() {
             let message = format!(
-                "{} lists no benchmark; check that its `criterion_group!` names some, or take the target out with `--bench`",
-                target.id
+                "{} lists no benchmark; check that {}, or take the target out with `--bench`",
+                target.id,
+                head.harness.lists_by()
             );
             let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
             self.whole_target_fails(target, variant, trouble);
@@ -212,12 +215,17 @@ impl<'a> Finder<'a, '_> {
         program: &Program<'_>,
     ) -> Result<Vec<String>, Trouble> {
         let fail = |kind, message: String, stderr| Box::new(BenchmarkError { kind, message, stderr });
+        let settings = self.suite.target_settings(&target.id, &variant.variant);
         let launch = self
-            .resolve(&variant.launch, program)
+            .resolve(&variant.launch, program, &settings)
             .map_err(|message| fail(ErrorKind::StartFailed, message, None))?;
-        let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
+        let Some(mut command) = program.harness.list_command(&program.built.executable, &launch.0) else {
             return Ok(vec![target.id.target.clone()]);
         };
+        if program.harness == HarnessKind::Lines {
+            // Its list is the output of a unit run.
+            command.timeout = Duration::from_nanos(settings.sampling.timeout_ns);
+        }
         let output = self.executor.execute(program.revision, &command).map_err(|error| {
             fail(
                 error.kind(),
@@ -272,7 +280,7 @@ impl<'a> Finder<'a, '_> {
         };
         let mut plans = Vec::new();
         for (name, program) in &sides {
-            match self.resolve(&resolved.launch, program) {
+            match self.resolve(&resolved.launch, program, &evidence.settings) {
                 Ok((launch, work)) => plans.push(Some(SidePlan {
                     revision: program.revision,
                     executable: program.built.executable.clone(),
@@ -313,6 +321,7 @@ impl<'a> Finder<'a, '_> {
         &self,
         launch: &Launch,
         program: &Program<'_>,
+        settings: &BenchmarkSettings,
     ) -> Result<(crate::harness::contract::ResolvedLaunch, Option<crate::measure::WorkPlan>), String> {
         let root = &program.built.executable.package_root;
         let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
@@ -323,7 +332,17 @@ impl<'a> Finder<'a, '_> {
             work_directory: self.work_directory,
             variable: &|name| environment.variable(name).map(str::to_owned),
         };
-        launch::resolve(launch, &program.built.executable, &places).map_err(|error| error.to_string())
+        let executable = &program.built.executable;
+        let (mut launch, work) =
+            launch::resolve(launch, executable, &places).map_err(|error| error.to_string())?;
+        launch.facts = Facts {
+            metrics: if program.harness == HarnessKind::Lines { declared(settings) } else { Vec::new() },
+            tools: match program.harness.runner_name() {
+                Some(runner) => tools::look_up(runner, executable.env.iter().chain(&launch.env)),
+                None => Tools::default(),
+            },
+        };
+        Ok((launch, work))
     }
 
     fn whole_target_fails(&mut self, target: &TargetPlan, variant: &VariantPlan, trouble: BenchmarkError) {
@@ -363,6 +382,17 @@ impl<'a> Finder<'a, '_> {
         evidence.error = error;
         self.found.evidence.push(evidence);
     }
+}
+
+/// The metrics of the user's own that the suite declares for a benchmark.
+fn declared(settings: &BenchmarkSettings) -> Vec<DeclaredMetric> {
+    let own = settings.metrics.iter().filter(|(metric, _)| metric.unit().is_none());
+    own.map(|(metric, settings)| DeclaredMetric {
+        metric: metric.clone(),
+        unit: settings.unit.clone(),
+        better: settings.better,
+    })
+    .collect()
 }
 
 /// A benchmark of which nothing is measured yet.

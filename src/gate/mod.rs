@@ -10,6 +10,7 @@ mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
+mod tools;
 
 use std::path::{Path, PathBuf};
 

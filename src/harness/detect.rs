@@ -34,6 +34,10 @@ pub fn detect(
         HarnessChoice::Auto => {}
         HarnessChoice::Process => return Detection::Kind(HarnessKind::Process),
         HarnessChoice::Criterion => return Detection::Kind(HarnessKind::Criterion),
+        HarnessChoice::Gungraun => return Detection::Kind(HarnessKind::Gungraun),
+        HarnessChoice::IaiCallgrind => return Detection::Kind(HarnessKind::IaiCallgrind),
+        HarnessChoice::Tango => return Detection::Kind(HarnessKind::Tango),
+        HarnessChoice::Lines => return Detection::Kind(HarnessKind::Lines),
         other => return unsupported(other.as_str()),
     }
     if harness_declared {
@@ -56,6 +60,9 @@ pub fn detect(
 fn by_marker(marker: Marker) -> Detection {
     match marker {
         Marker::Criterion => Detection::Kind(HarnessKind::Criterion),
+        Marker::Gungraun => Detection::Kind(HarnessKind::Gungraun),
+        Marker::IaiCallgrind => Detection::Kind(HarnessKind::IaiCallgrind),
+        Marker::Tango => Detection::Kind(HarnessKind::Tango),
         other => unsupported(other.as_str()),
     }
 }
@@ -90,7 +97,6 @@ fn unsupported(word: &'static str) -> Detection {
             "its package depends on {word}, whose benchmarks cannot be measured yet; if this target does not use \
              {word}, set `harness = \"process\"` in its `[[package.metadata.benchgate.bench]]` entry"
         ),
-        "lines" => "`harness = \"lines\"` cannot be measured yet; use `process`".to_owned(),
         word => format!(
             "its benchmarks are written for {word}, which cannot be measured yet; port them to criterion, or set \
              `harness = \"process\"` in its `[[package.metadata.benchgate.bench]]` entry to time the whole program"
@@ -132,7 +138,8 @@ mod tests {
         assert_eq!(process, Detection::Kind(HarnessKind::Process));
         let criterion = detect(HarnessChoice::Criterion, false, &[], &[]);
         assert_eq!(criterion, Detection::Kind(HarnessKind::Criterion));
-        assert_eq!(word(detect(HarnessChoice::Lines, false, &[], &[])), "lines");
+        let lines = detect(HarnessChoice::Lines, false, &names(&["divan"]), &[Marker::Divan]);
+        assert_eq!(lines, Detection::Kind(HarnessKind::Lines));
     }
 
     #[test]

@@ -6,17 +6,21 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::settings::word_enum;
+use crate::verdict::evidence::ErrorKind;
 
 pub mod contract;
 mod criterion;
 pub mod detect;
 mod ending;
+mod gungraun;
+mod lines;
 pub mod marker;
 mod process;
+mod tango;
 
 pub use contract::{
-    CollectedFile, CommandSpec, Executable, ExitOutcome, HarnessError, Measurement, ResolvedLaunch,
-    RunBudget, RunOutput, Selection,
+    CollectedFile, CommandSpec, DeclaredMetric, Executable, ExitOutcome, Facts, HarnessError, Measurement,
+    ResolvedLaunch, RunBudget, RunOutput, Selection, Tools,
 };
 pub use detect::{Detection, detect};
 pub use marker::{Marker, MarkerScanner};
@@ -28,6 +32,14 @@ word_enum! {
         Process = "process",
         /// criterion 0.5 to 0.8.
         Criterion = "criterion",
+        /// gungraun 0.16 to 0.20.
+        Gungraun = "gungraun",
+        /// iai-callgrind 0.14 to 0.16, by its new name gungraun.
+        IaiCallgrind = "iai-callgrind",
+        /// tango-bench 0.9.
+        Tango = "tango",
+        /// Our own line protocol.
+        Lines = "lines",
     }
 }
 
@@ -37,6 +49,10 @@ impl HarnessKind {
         match self {
             Self::Process => None,
             Self::Criterion => Some(criterion::list_command(executable, launch)),
+            Self::Gungraun => Some(gungraun::GUNGRAUN.list_command(executable, launch)),
+            Self::IaiCallgrind => Some(gungraun::IAI_CALLGRIND.list_command(executable, launch)),
+            Self::Tango => Some(tango::list_command(executable, launch)),
+            Self::Lines => Some(lines::list_command(executable, launch)),
         }
     }
 
@@ -46,6 +62,10 @@ impl HarnessKind {
         match self {
             Self::Process => Ok(Vec::new()),
             Self::Criterion => criterion::parse_list(output),
+            Self::Gungraun => gungraun::GUNGRAUN.parse_list(output),
+            Self::IaiCallgrind => gungraun::IAI_CALLGRIND.parse_list(output),
+            Self::Tango => tango::parse_list(output),
+            Self::Lines => lines::parse_list(output),
         }
     }
 
@@ -60,6 +80,12 @@ impl HarnessKind {
         match self {
             Self::Process => process::run_command(executable, launch, budget.into()),
             Self::Criterion => criterion::run_command(executable, launch, selection, budget.into()),
+            Self::Gungraun => gungraun::GUNGRAUN.run_command(executable, launch, selection, budget.into()),
+            Self::IaiCallgrind => {
+                gungraun::IAI_CALLGRIND.run_command(executable, launch, selection, budget.into())
+            }
+            Self::Tango => tango::run_command(executable, launch, selection, budget.into()),
+            Self::Lines => lines::run_command(executable, launch, budget.into()),
         }
     }
 
@@ -70,10 +96,78 @@ impl HarnessKind {
         launch: &ResolvedLaunch,
         output: &RunOutput,
     ) -> Result<Vec<Measurement>, HarnessError> {
-        ending::check(output, &launch.exit_codes)?;
+        // The others' exit status says more than success and failure.
+        if !matches!(self, Self::Gungraun | Self::IaiCallgrind | Self::Tango) {
+            ending::check(output, &launch.exit_codes)?;
+        }
         match self {
             Self::Process => Ok(vec![process::measurement(selection, output)]),
             Self::Criterion => criterion::parse_run(selection, output),
+            Self::Lines => lines::parse_run(selection, launch, output),
+            Self::Gungraun => gungraun::GUNGRAUN.parse_run(selection, launch, output),
+            Self::IaiCallgrind => gungraun::IAI_CALLGRIND.parse_run(selection, launch, output),
+            Self::Tango => tango::parse_run(selection, launch, output),
+        }
+    }
+
+    /// What makes a program of it list benchmarks, to be checked where it lists none.
+    pub fn lists_by(self) -> &'static str {
+        match self {
+            Self::Process => "it is a program",
+            Self::Criterion => "its `criterion_group!` names some",
+            Self::Gungraun | Self::IaiCallgrind => "its groups name some and its `main!` names the groups",
+            Self::Tango => "its `tango_benchmarks!` names some",
+            Self::Lines => "it prints lines `benchgate: ID METRIC VALUE UNIT` on its standard output",
+        }
+    }
+
+    /// The program of the harness's own that a bench cannot do without, where there is one.
+    pub fn runner_name(self) -> Option<&'static str> {
+        match self {
+            Self::Gungraun => Some("gungraun-runner"),
+            Self::IaiCallgrind => Some("iai-callgrind-runner"),
+            _ => None,
+        }
+    }
+
+    /// Whether a run always measures all the program has: there is no way to ask it for one benchmark alone.
+    pub fn runs_all(self) -> bool {
+        matches!(self, Self::Process | Self::Lines | Self::IaiCallgrind)
+    }
+
+    /// The command that measures a benchmark of two programs at once, sample by sample in lock-step; `None` where the
+    /// harness has no such way. Both programs run together, so neither may look for files behind the fixed path, which
+    /// leads to one side only.
+    pub fn lockstep_command(
+        self,
+        head: &Executable,
+        base: &Executable,
+        launch: &ResolvedLaunch,
+        selection: &Selection<'_>,
+        budget: impl Into<RunBudget>,
+    ) -> Option<CommandSpec> {
+        match (self, selection) {
+            (Self::Tango, Selection::One(id)) => {
+                tango::lockstep_command(head, base, launch, id, budget.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// What a run of [`Self::lockstep_command`] measured: base, then head. Their ratio is the median of the ratios of
+    /// samples that were taken at the same time.
+    pub fn parse_lockstep(
+        self,
+        selection: &Selection<'_>,
+        _launch: &ResolvedLaunch,
+        output: &RunOutput,
+    ) -> Result<[Measurement; 2], HarnessError> {
+        match (self, selection) {
+            (Self::Tango, Selection::One(id)) => tango::parse_lockstep(id, output),
+            _ => Err(HarnessError::new(
+                ErrorKind::Unsupported,
+                format!("{self} has no run in lock-step of what was selected"),
+            )),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The tool's side of the runner: one run at a time, with the files around it.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput};
+use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput, SCRATCH};
 
 use super::problem::ExecuteError;
 use super::process::{Finished, Replies, Start, Waited, kill_session};
@@ -231,13 +232,26 @@ impl RunFiles {
         }
         Start {
             program: spec.program.clone(),
-            args: spec.args.clone(),
+            args: spec.args.iter().map(|arg| self.with_scratch(arg)).collect(),
             env,
             cwd: spec.cwd.clone(),
             stdin: spec.stdin.clone(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
             timeout: spec.timeout,
+        }
+    }
+
+    /// The argument with the scratch directory in place of [`SCRATCH`].
+    fn with_scratch(&self, arg: &OsStr) -> OsString {
+        let rest = arg.to_str().and_then(|arg| arg.strip_prefix(SCRATCH));
+        match (&self.scratch, rest) {
+            (Some(scratch), Some(rest)) => {
+                let mut path = scratch.clone().into_os_string();
+                path.push(rest);
+                path
+            }
+            _ => arg.to_owned(),
         }
     }
 
@@ -273,7 +287,15 @@ impl RunFiles {
     }
 }
 
-/// Files below `directory` whose path ends in one of the names. Links are not followed: they may lead anywhere.
+/// Whether a file is one of those named: by the end of its path, or by its extension for `*.csv`.
+fn is_named(path: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| match name.strip_prefix("*.") {
+        Some(extension) => path.extension().is_some_and(|own| own == extension),
+        None => path.ends_with(name),
+    })
+}
+
+/// Files below `directory` that are named. Links are not followed: they may lead anywhere.
 fn collect(
     root: &Path,
     directory: &Path,
@@ -290,7 +312,7 @@ fn collect(
         let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
         if kind.is_dir() {
             collect(root, &path, names, files)?;
-        } else if kind.is_file() && names.iter().any(|name| path.ends_with(name)) {
+        } else if kind.is_file() && is_named(&path, names) {
             let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
             let bytes = whole(&path, &relative.display().to_string())?;
             files.push(CollectedFile { path: relative, bytes });
