@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cargo_benchgate::harness::callgrind::{Count, Way};
 use cargo_benchgate::harness::{
-    CollectedFile, Executable, ExitOutcome, HarnessKind, ResolvedLaunch, RunBudget, RunOutput, Selection,
+    CollectedFile, Executable, ExitOutcome, Facts, HarnessKind, ResolvedLaunch, RunBudget, RunOutput, Selection,
 };
 use cargo_benchgate::suite::identity::TargetKind;
 use cargo_benchgate::suite::metric::Metric;
@@ -29,6 +29,7 @@ fn launch() -> ResolvedLaunch {
         cwd: PathBuf::from("/slot/live/tree"),
         stdin: None,
         exit_codes: vec![0],
+        facts: Facts::default(),
     }
 }
 

@@ -57,6 +57,7 @@ fn launch() -> ResolvedLaunch {
         cwd: PathBuf::from("/slot/crate"),
         stdin: None,
         exit_codes: vec![0],
+        facts: Default::default(),
     }
 }
 

@@ -33,6 +33,7 @@ fn side(home: &Path, revision: usize, name: &str) -> SidePlan {
             cwd: live.clone(),
             stdin: None,
             exit_codes: vec![0],
+            facts: Default::default(),
         },
         work: Some(WorkPlan::File(live.join("input"))),
         prepare: Vec::new(),

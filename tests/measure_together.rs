@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use cargo_benchgate::harness::HarnessKind;
 use cargo_benchgate::harness::contract::{
-    CollectedFile, CommandSpec, Executable, ExitOutcome, ResolvedLaunch, RunOutput,
+    CollectedFile, CommandSpec, Executable, ExitOutcome, Facts, ResolvedLaunch, RunOutput,
 };
 use cargo_benchgate::measure::scripted::output;
 use cargo_benchgate::measure::{
@@ -37,6 +37,7 @@ fn side(revision: usize) -> SidePlan {
             cwd: "/live".into(),
             stdin: None,
             exit_codes: vec![0],
+        facts: Facts::default(),
         },
         work: None,
         prepare: Vec::new(),
@@ -239,4 +240,63 @@ fn what_cannot_be_counted_is_tried_once_and_says_why() {
         assert!(error.message.contains(words), "{error:?}");
         assert_eq!(executor.calls.len(), 1);
     }
+}
+
+/// A tango benchmark whose programs have paths of their own.
+fn in_lockstep(samples: SampleCount) -> PlannedBenchmark {
+    let own = |name: &str| Executable { path: format!("/{name}/sums").into(), ..side(BASE).executable };
+    let unit = UnitPlan { lockstep: Some(Box::new([own("base"), own("head")])), ..UnitPlan::default() };
+    PlannedBenchmark { harness: HarnessKind::Tango, ..benchmark("tiny", samples, unit) }
+}
+
+/// A dump of ten blocks of 100 iterations.
+fn dump(compared_ns: f64, comparing_ns: f64) -> RunOutput {
+    let text = format!("{},{},100\n", compared_ns * 100.0, comparing_ns * 100.0).repeat(10);
+    let file = CollectedFile { path: "tiny.csv".into(), bytes: text.into_bytes() };
+    RunOutput { files: vec![file], ..output(MS) }
+}
+
+#[test]
+fn in_lock_step_two_processes_in_the_two_orders_are_the_four_runs_of_a_round() {
+    let mut executor = ScriptedExecutor::default();
+    // The revision that is live is that of the program that compares itself with the other.
+    executor.on(BASE, "/head/sums", |run| Ok(dump(20.0 + run as f64, 10.0 + run as f64)));
+    executor.on(HEAD, "/base/sums", |run| Ok(dump(10.0 + run as f64, 20.0 + run as f64)));
+    let measured =
+        run(&plan(vec![in_lockstep(SampleCount::Fixed(4))]), &mut executor, &StopAtMinimum);
+    let it = &measured.benchmarks[0];
+    assert_eq!((it.failures.len(), executor.calls.len(), measured.next_sequence), (0, 4, 4));
+    for side in [BASE, HEAD] {
+        let all = latencies(&it.sides[side]);
+        assert_eq!(all.len(), 4);
+        let first = [10.0, 20.0][side];
+        assert!(all.iter().all(|&ns| (first..first + 2.0).contains(&ns)), "{side}: {all:?}");
+    }
+    let places = |side: usize| it.sides[side].iter().map(|run| (run.round, run.sequence)).collect::<Vec<_>>();
+    assert_eq!(places(BASE), places(HEAD));
+    // Each round has both orders.
+    let leaders: Vec<usize> = executor.calls.iter().map(|call| call.revision).collect();
+    assert!(leaders.chunks(2).all(|round| round == [BASE, HEAD] || round == [HEAD, BASE]), "{leaders:?}");
+}
+
+#[test]
+fn programs_that_cannot_run_in_lock_step_are_run_one_after_the_other() {
+    let mut executor = ScriptedExecutor::default();
+    for (revision, other) in [(BASE, "/head/sums"), (HEAD, "/base/sums")] {
+        executor.on(revision, other, |_| {
+            Ok(RunOutput { outcome: ExitOutcome::Code(101), ..output(MS) })
+        });
+        executor.on(revision, "sums", |_| {
+            let stdout = b"tiny                                              [  1.0 ns ...   1.1 ns ...   1.2 ns ]  stddev:   0.1 ns\n";
+            Ok(RunOutput { stdout: stdout.to_vec(), ..output(MS) })
+        });
+    }
+    let measured =
+        run(&plan(vec![in_lockstep(SampleCount::Fixed(4))]), &mut executor, &StopAtMinimum);
+    let it = &measured.benchmarks[0];
+    assert_eq!(it.failures.len(), 1);
+    assert!(it.failures[0].message.contains("lock-step run failed"), "{:?}", it.failures);
+    let compares = |command: &CommandSpec| command.args.iter().any(|argument| argument == "compare");
+    assert_eq!(executor.calls.iter().filter(|call| compares(&call.command)).count(), 1);
+    assert!(executor.calls[1..].iter().all(|call| call.command.program.starts_with("/live")));
 }

@@ -7,9 +7,12 @@ use super::benchmarks::Finder;
 use super::hooks::{self, Owner};
 use super::launch::{self, Places};
 use super::program::{Program, Trouble};
+use super::tools;
 use crate::harness::contract::{CommandSpec, Executable, ResolvedLaunch};
+use crate::harness::{DeclaredMetric, Facts, HarnessKind, Tools};
 use crate::measure::WorkPlan;
 use crate::suite::launch::Launch;
+use crate::suite::settings::BenchmarkSettings;
 use crate::suite::{TargetPlan, VariantPlan};
 use crate::verdict::evidence::{BenchmarkError, ErrorKind};
 
@@ -22,14 +25,19 @@ impl Finder<'_, '_> {
         program: &Program<'_>,
     ) -> Result<Vec<String>, Trouble> {
         let fail = |kind, message: String, stderr| Box::new(BenchmarkError { kind, message, stderr });
+        let settings = self.suite.target_settings(&target.id, &variant.variant);
         let launch = self
-            .resolve(&variant.launch, program)
+            .resolve(&variant.launch, program, &settings)
             .map_err(|message| fail(ErrorKind::StartFailed, message, None))?;
         // What the benches read as they start may be what the setup makes.
         self.set_up(target, variant, &variant.launch, program)?;
-        let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
+        let Some(mut command) = program.harness.list_command(&program.built.executable, &launch.0) else {
             return Ok(vec![target.id.target.clone()]);
         };
+        if program.harness == HarnessKind::Lines {
+            // Its list is the output of a unit run.
+            command.timeout = Duration::from_nanos(settings.sampling.timeout_ns);
+        }
         let ids = self.list(target, program, &command)?;
         let ignored = match program.harness.list_ignored_command(&program.built.executable, &launch.0) {
             Some(command) if !ids.is_empty() => self.list(target, program, &command)?,
@@ -65,9 +73,20 @@ impl Finder<'_, '_> {
         &self,
         launch: &Launch,
         program: &Program<'_>,
+        settings: &BenchmarkSettings,
     ) -> Result<(ResolvedLaunch, Option<WorkPlan>), String> {
-        self.with_places(program, |executable, places| launch::resolve(launch, executable, places))
-            .map_err(|error| error.to_string())
+        let (mut launch, work) = self
+            .with_places(program, |executable, places| launch::resolve(launch, executable, places))
+            .map_err(|error| error.to_string())?;
+        let executable = &program.built.executable;
+        launch.facts = Facts {
+            metrics: if program.harness == HarnessKind::Lines { declared(settings) } else { Vec::new() },
+            tools: match program.harness.runner_name() {
+                Some(runner) => tools::look_up(runner, executable.env.iter().chain(&launch.env)),
+                None => Tools::default(),
+            },
+        };
+        Ok((launch, work))
     }
 
     fn with_places<T>(&self, program: &Program<'_>, fill: impl FnOnce(&Executable, &Places<'_>) -> T) -> T {
@@ -107,4 +126,15 @@ impl Finder<'_, '_> {
         self.hooks.begin(self.executor, owner, &commands)?;
         Ok(commands.prepare_each)
     }
+}
+
+/// The metrics of the user's own that the suite declares for a benchmark.
+fn declared(settings: &BenchmarkSettings) -> Vec<DeclaredMetric> {
+    let own = settings.metrics.iter().filter(|(metric, _)| metric.unit().is_none());
+    own.map(|(metric, settings)| DeclaredMetric {
+        metric: metric.clone(),
+        unit: settings.unit.clone(),
+        better: settings.better,
+    })
+    .collect()
 }

@@ -18,6 +18,7 @@ mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
+mod tools;
 
 use std::path::{Path, PathBuf};
 

@@ -72,7 +72,7 @@ impl Finder<'_, '_> {
                     Vec::new()
                 }
             };
-            match self.resolve(&resolved.launch, program) {
+            match self.resolve(&resolved.launch, program, &evidence.settings) {
                 Ok((launch, work)) => plans.push(Some(SidePlan {
                     revision: program.revision,
                     executable: program.built.executable.clone(),

@@ -60,6 +60,7 @@ fn found(names: &[&str]) -> Benchmarks {
                     cwd: "/live/tree".into(),
                     stdin: None,
                     exit_codes: vec![0],
+                    facts: Default::default(),
                 },
                 work: None,
                 prepare: Vec::new(),

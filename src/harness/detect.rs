@@ -89,7 +89,6 @@ fn unsupported(word: &'static str) -> Detection {
                   them to gungraun, its successor, or set `harness = \"process\"` in its \
                   `[[package.metadata.benchgate.bench]]` entry to time the whole program"
             .to_owned(),
-        "lines" => "`harness = \"lines\"` cannot be measured yet; use `process`".to_owned(),
         word => format!(
             "its benchmarks are written for {word}, which cannot be measured yet; port them to criterion, or set \
              `harness = \"process\"` in its `[[package.metadata.benchgate.bench]]` entry to time the whole program"

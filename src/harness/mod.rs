@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::settings::word_enum;
+use crate::verdict::evidence::ErrorKind;
 
 mod bencher;
 pub mod callgrind;
@@ -16,12 +17,15 @@ pub mod detect;
 mod divan;
 mod ending;
 mod libtest;
+mod gungraun;
+mod lines;
 pub mod marker;
 mod process;
+mod tango;
 
 pub use contract::{
-    CollectedFile, CommandSpec, Executable, ExitOutcome, HarnessError, Measurement, ResolvedLaunch,
-    RunBudget, RunOutput, Selection,
+    CollectedFile, CommandSpec, DeclaredMetric, Executable, ExitOutcome, Facts, HarnessError, Measurement,
+    ResolvedLaunch, RunBudget, RunOutput, Selection, Tools,
 };
 pub use detect::{Detection, detect};
 pub use libtest::NEEDS_NIGHTLY;
@@ -40,6 +44,14 @@ word_enum! {
         Libtest = "libtest",
         /// The bencher crate, their stable port.
         Bencher = "bencher",
+        /// gungraun 0.16 to 0.20.
+        Gungraun = "gungraun",
+        /// iai-callgrind 0.14 to 0.16, by its new name gungraun.
+        IaiCallgrind = "iai-callgrind",
+        /// tango-bench 0.9.
+        Tango = "tango",
+        /// Our own line protocol.
+        Lines = "lines",
     }
 }
 
@@ -52,6 +64,10 @@ impl HarnessKind {
             Self::Divan => Some(divan::list_command(executable, launch)),
             Self::Libtest => Some(libtest::list_command(executable, launch)),
             Self::Bencher => Some(bencher::list_command(executable, launch)),
+            Self::Gungraun => Some(gungraun::GUNGRAUN.list_command(executable, launch)),
+            Self::IaiCallgrind => Some(gungraun::IAI_CALLGRIND.list_command(executable, launch)),
+            Self::Tango => Some(tango::list_command(executable, launch)),
+            Self::Lines => Some(lines::list_command(executable, launch)),
         }
     }
 
@@ -77,6 +93,10 @@ impl HarnessKind {
             Self::Divan => divan::parse_list(output),
             Self::Libtest => libtest::parse_list(output),
             Self::Bencher => bencher::parse_list(output),
+            Self::Gungraun => gungraun::GUNGRAUN.parse_list(output),
+            Self::IaiCallgrind => gungraun::IAI_CALLGRIND.parse_list(output),
+            Self::Tango => tango::parse_list(output),
+            Self::Lines => lines::parse_list(output),
         }
     }
 
@@ -92,7 +112,14 @@ impl HarnessKind {
                  `[[bench]]` needs `harness = false`"
             }
             Self::Bencher => "check that its `benchmark_group!` names some",
-            _ => "check that it has some",
+            Self::Process => "check that it is a program",
+            Self::Gungraun | Self::IaiCallgrind => {
+                "check that its groups name some and that its `main!` names the groups"
+            }
+            Self::Tango => "check that its `tango_benchmarks!` names some",
+            Self::Lines => {
+                "check that it prints lines `benchgate: ID METRIC VALUE UNIT` on its standard output"
+            }
         }
     }
 
@@ -110,35 +137,13 @@ impl HarnessKind {
             Self::Divan => divan::run_command(executable, launch, selection, budget.into()),
             Self::Libtest => libtest::run_command(executable, launch, selection, budget.into()),
             Self::Bencher => bencher::run_command(executable, launch, selection, budget.into()),
+            Self::Gungraun => gungraun::GUNGRAUN.run_command(executable, launch, selection, budget.into()),
+            Self::IaiCallgrind => {
+                gungraun::IAI_CALLGRIND.run_command(executable, launch, selection, budget.into())
+            }
+            Self::Tango => tango::run_command(executable, launch, selection, budget.into()),
+            Self::Lines => lines::run_command(executable, launch, budget.into()),
         }
-    }
-
-    /// Whether a run always measures everything the program has, whatever is selected.
-    pub fn runs_all(self) -> bool {
-        false
-    }
-
-    /// The command that compares two programs in one process, sample by sample in turn; `None` where the harness has none.
-    pub fn lockstep_command(
-        self,
-        _head: &Executable,
-        _base: &Executable,
-        _launch: &ResolvedLaunch,
-        _selection: &Selection<'_>,
-        _budget: RunBudget,
-    ) -> Option<CommandSpec> {
-        None
-    }
-
-    /// What that command measured of the base and the head it was given, in this order.
-    pub fn parse_lockstep(
-        self,
-        _selection: &Selection<'_>,
-        _launch: &ResolvedLaunch,
-        _output: &RunOutput,
-    ) -> Result<[Measurement; 2], HarnessError> {
-        let message = format!("{self} does not compare two programs in one process");
-        Err(HarnessError::new(crate::verdict::evidence::ErrorKind::Unsupported, message))
     }
 
     /// What a unit run measured: exactly the selected benchmark, or with [`Selection::All`] at least one.
@@ -148,16 +153,73 @@ impl HarnessKind {
         launch: &ResolvedLaunch,
         output: &RunOutput,
     ) -> Result<Vec<Measurement>, HarnessError> {
-        ending::check(output, &launch.exit_codes).map_err(|error| match self {
-            Self::Criterion => criterion::explain(error, output),
-            _ => error,
-        })?;
+        // The others' exit status says more than success and failure.
+        if !matches!(self, Self::Gungraun | Self::IaiCallgrind | Self::Tango) {
+            ending::check(output, &launch.exit_codes).map_err(|error| match self {
+                Self::Criterion => criterion::explain(error, output),
+                _ => error,
+            })?;
+        }
         match self {
             Self::Process => Ok(vec![process::measurement(selection, output)]),
             Self::Criterion => criterion::parse_run(selection, output),
             Self::Divan => divan::parse_run(selection, output),
             Self::Libtest => libtest::parse_run(selection, output),
             Self::Bencher => bencher::parse_run(selection, output),
+            Self::Lines => lines::parse_run(selection, launch, output),
+            Self::Gungraun => gungraun::GUNGRAUN.parse_run(selection, launch, output),
+            Self::IaiCallgrind => gungraun::IAI_CALLGRIND.parse_run(selection, launch, output),
+            Self::Tango => tango::parse_run(selection, launch, output),
+        }
+    }
+
+    /// The program of the harness's own that a bench cannot do without, where there is one.
+    pub fn runner_name(self) -> Option<&'static str> {
+        match self {
+            Self::Gungraun => Some("gungraun-runner"),
+            Self::IaiCallgrind => Some("iai-callgrind-runner"),
+            _ => None,
+        }
+    }
+
+    /// Whether a run always measures all the program has: there is no way to ask it for one benchmark alone.
+    pub fn runs_all(self) -> bool {
+        matches!(self, Self::Process | Self::Lines | Self::IaiCallgrind)
+    }
+
+    /// The command that measures a benchmark of two programs at once, sample by sample in lock-step; `None` where the
+    /// harness has no such way. Both programs run together, so neither may look for files behind the fixed path, which
+    /// leads to one side only.
+    pub fn lockstep_command(
+        self,
+        head: &Executable,
+        base: &Executable,
+        launch: &ResolvedLaunch,
+        selection: &Selection<'_>,
+        budget: impl Into<RunBudget>,
+    ) -> Option<CommandSpec> {
+        match (self, selection) {
+            (Self::Tango, Selection::One(id)) => {
+                tango::lockstep_command(head, base, launch, id, budget.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// What a run of [`Self::lockstep_command`] measured: base, then head. Their ratio is the median of the ratios of
+    /// samples that were taken at the same time.
+    pub fn parse_lockstep(
+        self,
+        selection: &Selection<'_>,
+        _launch: &ResolvedLaunch,
+        output: &RunOutput,
+    ) -> Result<[Measurement; 2], HarnessError> {
+        match (self, selection) {
+            (Self::Tango, Selection::One(id)) => tango::parse_lockstep(id, output),
+            _ => Err(HarnessError::new(
+                ErrorKind::Unsupported,
+                format!("{self} has no run in lock-step of what was selected"),
+            )),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The tool's side of the runner: one run at a time, with the files around it.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput};
+use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput, SCRATCH};
 
 use super::problem::ExecuteError;
 use super::process::{Finished, Replies, Start, Waited, kill_session};
@@ -265,7 +266,7 @@ impl RunFiles {
         }
         Start {
             program: spec.program.clone(),
-            args: spec.args.clone(),
+            args: spec.args.iter().map(|arg| self.with_scratch(arg)).collect(),
             env,
             cwd: spec.cwd.clone(),
             stdin: spec.stdin.clone(),
@@ -273,6 +274,19 @@ impl RunFiles {
             stderr: self.stderr.clone(),
             timeout: spec.timeout,
             count: false,
+        }
+    }
+
+    /// The argument with the scratch directory in place of [`SCRATCH`].
+    fn with_scratch(&self, arg: &OsStr) -> OsString {
+        let rest = arg.to_str().and_then(|arg| arg.strip_prefix(SCRATCH));
+        match (&self.scratch, rest) {
+            (Some(scratch), Some(rest)) => {
+                let mut path = scratch.clone().into_os_string();
+                path.push(rest);
+                path
+            }
+            _ => arg.to_owned(),
         }
     }
 
@@ -308,8 +322,7 @@ impl RunFiles {
     }
 }
 
-/// Files below `directory` whose path ends in one of the names; one that ends in `*` is the beginning of a file's name.
-/// Links are not followed: they may lead anywhere.
+/// Files below `directory` that are named. Links are not followed: they may lead anywhere.
 fn collect(
     root: &Path,
     directory: &Path,
@@ -326,7 +339,7 @@ fn collect(
         let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
         if kind.is_dir() {
             collect(root, &path, names, files)?;
-        } else if kind.is_file() && names.iter().any(|name| is_named(&path, name)) {
+        } else if kind.is_file() && is_named(&path, names) {
             let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
             let bytes = whole(&path, &relative.display().to_string())?;
             files.push(CollectedFile { path: relative, bytes });
@@ -335,13 +348,17 @@ fn collect(
     Ok(())
 }
 
-fn is_named(path: &Path, name: &str) -> bool {
-    match name.strip_suffix('*') {
-        Some(start) => {
+/// Whether a file is one of those named: by the end of its path, by its extension for `*.csv`, or by the beginning of its
+/// name for `name.*`.
+fn is_named(path: &Path, names: &[&str]) -> bool {
+    let is = |name: &&str| match (name.strip_prefix("*."), name.strip_suffix('*')) {
+        (Some(extension), _) => path.extension().is_some_and(|own| own == extension),
+        (None, Some(start)) => {
             path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(start.as_bytes()))
         }
-        None => path.ends_with(name),
-    }
+        (None, None) => path.ends_with(name),
+    };
+    names.iter().any(is)
 }
 
 fn whole(path: &Path, what: &str) -> Result<Vec<u8>, ExecuteError> {

@@ -19,6 +19,8 @@ pub(super) struct Group {
     cost_of_warm_up: bool,
     /// Set aside because time is short.
     pub(super) postponed: bool,
+    /// Its programs cannot run in lock-step after all.
+    pub(super) solo: bool,
 }
 
 impl Group {
@@ -38,6 +40,7 @@ impl Group {
                         unit_cost: None,
                         cost_of_warm_up: true,
                         postponed: false,
+                        solo: false,
                     },
                 )),
             }
@@ -69,12 +72,14 @@ impl Group {
         self.members.iter().any(|&place| states[place].error.is_none() && states[place].has_needed())
     }
 
+    /// Whether base and head run at once in one process.
+    pub(super) fn is_lockstep(&self, states: &[State<'_>]) -> bool {
+        !self.solo && self.sides == [0, 1] && states[self.first()].planned.unit.lockstep.is_some()
+    }
+
     /// Unit runs in one round: two of every side, and where they run at once, two in all.
     fn round_runs(&self, states: &[State<'_>]) -> u32 {
-        match states[self.first()].planned.unit.lockstep {
-            Some(_) => 2,
-            None => 2 * self.sides.len() as u32,
-        }
+        if self.is_lockstep(states) { 2 } else { 2 * self.sides.len() as u32 }
     }
 
     pub(super) fn round_cost(&self, states: &[State<'_>]) -> Option<Duration> {

@@ -257,9 +257,7 @@ impl<'a> Driver<'a> {
         order: &[usize],
         part: Part,
     ) -> ControlFlow<(), Row> {
-        let lockstep = self.groups[at].sides == [0, 1]
-            && part != Part::HeadAlone
-            && self.states[self.groups[at].first()].planned.unit.lockstep.is_some();
+        let lockstep = part != Part::HeadAlone && self.groups[at].is_lockstep(&self.states);
         // Two processes in the two orders make up the four runs of a palindrome.
         let order = if lockstep { &order[..order.len().min(2)] } else { order };
         let mut places = places.to_vec();
@@ -284,6 +282,9 @@ impl<'a> Driver<'a> {
                 Ok(given) => given,
                 Err(Failure::Interrupted) => return ControlFlow::Break(()),
                 Err(Failure::Failed(trouble)) => {
+                    // Two programs that do not understand each other may still run one after the other.
+                    self.groups[at].solo |=
+                        lockstep && places.iter().all(|&place| self.states[place].samples() == 0);
                     for &place in &places {
                         let state = &mut self.states[place];
                         state.fail(trouble.of(state.planned, side));

@@ -3,7 +3,7 @@
 use cargo_metadata::{DependencyKind, Package};
 
 use super::launch::HarnessChoice;
-use super::metric::{Better, Metric};
+use super::metric::{Better, CALLGRIND_METRICS, Metric};
 use super::settings::MetricSettings;
 
 /// The metrics of a harness that are compared when nothing is said; those of all harnesses before it is known.
@@ -13,8 +13,9 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
         Some(HarnessChoice::Process) => &[Latency, CpuTotal, PeakRss],
         Some(HarnessChoice::Divan) => &[Latency, Allocations, AllocatedBytes],
         Some(HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind) => &[Instructions],
-        Some(HarnessChoice::Lines) => &[Latency, Instructions, Allocations, AllocatedBytes],
         Some(HarnessChoice::Criterion) => &[Latency, CpuTotal],
+        // A program may report any of them; what it does not is not shown.
+        Some(HarnessChoice::Lines) => &[Latency, CpuTotal, PeakRss, Instructions, Allocations, AllocatedBytes],
         _ => &[Latency],
     };
     names
@@ -58,7 +59,10 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
                 Metric::Latency | Metric::Instructions | Metric::Allocations | Metric::AllocatedBytes
             )
         }
-        HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind => *metric == Metric::Instructions,
+        HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind => {
+            let by_callgrind = |name| CALLGRIND_METRICS.iter().any(|(known, _)| *known == name);
+            *metric == Metric::Instructions || matches!(metric, Metric::Own(name) if by_callgrind(&**name))
+        }
         HarnessChoice::Criterion => {
             matches!(metric, Metric::Latency | Metric::CpuTotal | Metric::Instructions)
         }

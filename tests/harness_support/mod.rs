@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cargo_benchgate::harness::{
-    CommandSpec, Executable, ExitOutcome, HarnessError, HarnessKind, Measurement, ResolvedLaunch, RunBudget,
+    CommandSpec, Executable, ExitOutcome, Facts, HarnessError, HarnessKind, Measurement, ResolvedLaunch, RunBudget,
     RunOutput, Selection,
 };
 use cargo_benchgate::suite::identity::TargetKind;
@@ -41,6 +41,7 @@ pub fn launch() -> ResolvedLaunch {
         cwd: PathBuf::from("/slot/crate"),
         stdin: None,
         exit_codes: vec![0],
+        facts: Facts::default(),
     }
 }
 
