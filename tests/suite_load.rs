@@ -35,7 +35,9 @@ fn without_tables_every_bench_target_has_the_defaults() {
     let latency = &settings.metrics[&Metric::Latency];
     assert_eq!((latency.max_percent, latency.min_difference), (10.0, 0.0));
     assert!(latency.gate && !latency.asked_for);
-    assert_eq!(settings.metrics.len(), 1);
+    // CPU time is shown where a run of the harness has it, and gates nothing until it is named.
+    assert!(settings.metrics.iter().all(|(metric, limits)| limits.gate == (*metric == Metric::Latency)));
+    assert_eq!(settings.metrics.len(), 2);
     assert_eq!(suite.targets()[0].variants[0].launch, Default::default());
     assert_eq!(suite.targets()[0].manifest_path, "a/Cargo.toml");
 }
@@ -53,7 +55,8 @@ fn default_metrics_follow_the_harness() {
         metrics("process"),
         [(own("latency"), 10.0, true), (own("cpu_total"), 10.0, false), (own("peak_rss"), 10.0, false)]
     );
-    assert_eq!(metrics("criterion"), [(own("latency"), 10.0, true)]);
+    assert_eq!(metrics("criterion"), [(own("latency"), 10.0, true), (own("cpu_total"), 10.0, false)]);
+    assert_eq!(metrics("libtest"), [(own("latency"), 10.0, true)]);
     assert_eq!(metrics("gungraun"), [(own("instructions"), 1.0, true)]);
     assert_eq!(
         metrics("divan"),

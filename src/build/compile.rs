@@ -204,6 +204,11 @@ fn command(
     command.env("CARGO_BUILD_BUILD_DIR", &place.live_target);
     command.args(["--keep-going", "--message-format=json-render-diagnostics"]);
     command.args(["--profile", &settings.profile]);
+    if settings.symbols {
+        // Where nothing else is said this is cargo's own default, so it makes nothing be built again.
+        let profile = settings.profile.to_uppercase().replace('-', "_");
+        command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "debuginfo");
+    }
     if settings.quiet {
         command.arg("--quiet");
     }

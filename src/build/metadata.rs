@@ -20,6 +20,7 @@ const HARNESS_CRATES: &[&str] = &[
     "iai",
     "tango-bench",
     "bencher",
+    "codspeed-bencher-compat",
 ];
 
 /// The members of a workspace, with their targets and metadata tables.
@@ -126,11 +127,12 @@ pub(super) fn uses_libtest(manifest: &Path, bench: &str) -> Result<bool, BuildEr
     Ok(entry.and_then(|entry| entry.get("harness")).and_then(toml::Value::as_bool).unwrap_or(true))
 }
 
-/// The harness crates among the package's own dependencies, by their real names.
+/// The harness crates among the package's own dependencies, by their real names or by those they are renamed to.
 pub(super) fn harness_crates(package: &Package) -> Vec<&'static str> {
     let depends = |name: &&str| {
         package.dependencies.iter().any(|dependency| {
-            dependency.name == *name && dependency.kind != cargo_metadata::DependencyKind::Build
+            (dependency.name == *name || dependency.rename.as_deref() == Some(*name))
+                && dependency.kind != cargo_metadata::DependencyKind::Build
         })
     };
     HARNESS_CRATES.iter().copied().filter(depends).collect()

@@ -23,6 +23,8 @@ pub struct CargoSettings {
     pub no_default_features: bool,
     /// `--target`.
     pub target: Option<String>,
+    /// Keep the names of functions in the executables, whatever the profile strips: what is counted is found by them.
+    pub symbols: bool,
     /// `--config`, paths made absolute by [`absolute_config`].
     pub config: Vec<String>,
     /// `--locked`.
@@ -50,6 +52,7 @@ impl CargoSettings {
             all_features: false,
             no_default_features: false,
             target: None,
+            symbols: false,
             config: Vec::new(),
             locked: false,
             offline: false,

@@ -3,13 +3,22 @@
 mod benchmarks;
 mod choice;
 mod conclude;
+mod counting;
 pub mod environment;
+mod functions;
+mod hooks;
 mod launch;
+mod listing;
+mod lockstep;
 mod measuring;
+mod phase;
+mod planning;
+mod program;
 mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -200,6 +209,7 @@ fn run_suite(
     cargo.all_features = suite.run.all_features;
     cargo.no_default_features = suite.run.no_default_features;
     cargo.target.clone_from(&suite.run.target);
+    cargo.symbols = suite.names(&crate::suite::metric::Metric::Instructions);
     let chosen = choice::choose(context, suite, head)?;
     choice::announce(&chosen, ui);
     if request.dry_run {

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use super::benchmarks::Benchmarks;
 use super::conclude;
-use super::measuring::{Measured, Phase, run_rounds};
+use super::measuring::{Measured, run_rounds};
+use super::phase::Phase;
 use crate::harness::HarnessKind;
 use crate::harness::contract::{Executable, ExitOutcome, ResolvedLaunch, RunOutput};
 use crate::measure::scripted::output;
-use crate::measure::{PlannedBenchmark, ScriptedExecutor, SidePlan};
+use crate::measure::{PlannedBenchmark, ScriptedExecutor, SidePlan, UnitPlan};
 use crate::report::Header;
 use crate::report::model::{Report, RunWide};
 use crate::suite::Overrides;
@@ -59,8 +60,10 @@ fn found(names: &[&str]) -> Benchmarks {
                     cwd: "/live/tree".into(),
                     stdin: None,
                     exit_codes: vec![0],
+                    facts: Default::default(),
                 },
                 work: None,
+                prepare: Vec::new(),
             })
         };
         found.planned.push((
@@ -72,6 +75,7 @@ fn found(names: &[&str]) -> Benchmarks {
                 min_samples: 10,
                 head_alone_until: 0,
                 sides: vec![side(BASE), side(HEAD)],
+                unit: UnitPlan::default(),
             },
         ));
         let sides = ["base", "head"].map(|revision| Side {

@@ -1,7 +1,10 @@
 //! Measuring: the order of the unit runs, the small process that makes them, and the driver that collects samples.
 
 pub mod client;
+mod count;
 pub mod executor;
+mod group;
+pub mod hook;
 pub mod plan;
 pub mod problem;
 mod process;
@@ -16,8 +19,10 @@ mod unit;
 mod wire;
 
 pub use client::RunnerClient;
+pub use count::count;
 pub use executor::{Executor, LiveExecutor};
-pub use plan::{MeasurePlan, PlannedBenchmark, SidePlan, WorkPlan};
+pub use hook::{HookFailure, run as run_hook};
+pub use plan::{Counting, MeasurePlan, PlannedBenchmark, SidePlan, UnitPlan, WorkPlan};
 pub use problem::{ExecuteError, StartProblem};
 pub use progress::{Observer, Part, Progress};
 pub use run::{Measured, MeasuredBenchmark, StopAtMinimum, StopRule, measure};

@@ -100,8 +100,16 @@ fn decided_by(it: &Comparison) -> String {
         Some(Reason::FewSamples) => format!("{base} + {head} samples, needs {} a side", it.min_samples),
         Some(Reason::Noisy) => {
             let spread = |dispersion: Option<f64>| dispersion.map_or("unknown".to_owned(), quantity::ratio);
+            let switches = match (it.details.base_context_switches, it.details.head_context_switches) {
+                (Some(base), Some(head)) if 0.0 < base.max(head) => format!(
+                    "; other work took the CPU {} and {} times a run (median of involuntary context switches)",
+                    quantity::value(base, &Unit::Count),
+                    quantity::value(head, &Unit::Count)
+                ),
+                _ => String::new(),
+            };
             format!(
-                "too noisy: spread {} of base and {} of head, at most {} (max_cv) unless the sides are apart",
+                "too noisy: spread {} of base and {} of head, at most {} (max_cv) unless the sides are apart{switches}",
                 spread(it.base_dispersion),
                 spread(it.head_dispersion),
                 quantity::ratio(it.max_cv)

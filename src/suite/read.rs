@@ -141,6 +141,7 @@ fn read_bench(reader: &Reader<'_>, level: Level, pointed: bool, sink: &mut Sink)
         max_samples: reader.read("max_samples", sink, whole(2..=100_000)),
         min_time_ns: reader.read("min_time", sink, duration(0..=24 * HOUR_NS)),
         timeout_ns: reader.read("timeout", sink, duration(1..=24 * HOUR_NS)),
+        isolate: reader.read("isolate", sink, boolean),
         judge: read_judge(reader, level, sink),
         metrics: read_metrics(reader, level, pointed, sink),
         ..BenchLayer::default()

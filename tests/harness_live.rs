@@ -1,0 +1,139 @@
+//! The real harnesses, end to end: a crate with a planted slowdown in one of its functions fails the gate by its name.
+//!
+//! Each test needs the harness from the registry or its cache, and is skipped with a printed reason where it has none.
+
+#[path = "common/repository.rs"]
+mod repository;
+#[path = "e2e_support/mod.rs"]
+mod support;
+
+use std::process::Command;
+
+use repository::need_git;
+use support::{Playground, QUICK};
+
+const BASE_STEPS: &str = "STEPS: u64 = 100";
+const HEAD_STEPS: &str = "STEPS: u64 = 1000";
+
+/// A repository of a fixture crate whose second commit makes a function slower; `None`, with a printed reason, where its
+/// dependencies cannot be had.
+fn slowed(fixture: &str) -> Option<Playground> {
+    let playground = Playground::empty();
+    playground.add_crate(&format!("../crates/{fixture}"), "");
+    if !fetch(&playground, &["--offline"]) && !fetch(&playground, &[]) {
+        println!("skipped: the dependencies of {fixture} are neither in cargo's cache nor to be had");
+        return None;
+    }
+    playground.repository.commit("first");
+    let text = library(&playground);
+    assert!(text.contains(BASE_STEPS), "the fixture has it");
+    playground.write("src/lib.rs", text.replace(BASE_STEPS, HEAD_STEPS));
+    playground.repository.commit("slower");
+    Some(playground)
+}
+
+fn library(playground: &Playground) -> String {
+    std::fs::read_to_string(playground.root().join("src/lib.rs")).expect("the fixture has it")
+}
+
+/// Makes a Cargo.lock and gets what it names.
+fn fetch(playground: &Playground, args: &[&str]) -> bool {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    playground.shield(&mut command);
+    command.env("CARGO_NET_OFFLINE", "false").current_dir(playground.root()).arg("fetch").args(args);
+    let output = command.output().expect("cargo runs the tests, so it can be started");
+    println!("{}", String::from_utf8_lossy(&output.stderr));
+    output.status.success()
+}
+
+/// A comparison of the report, for the benchmark with this id.
+fn verdict<'a>(report: &'a serde_json::Value, id: &str, metric: &str) -> &'a str {
+    let benchmark =
+        benchmarks(report).find(|it| it["id"] == id).unwrap_or_else(|| panic!("no {id} in {report:#}"));
+    let comparisons = benchmark["comparisons"].as_array().expect("an array");
+    let comparison = comparisons.iter().find(|it| it["metric"] == metric);
+    comparison.and_then(|it| it["verdict"].as_str()).unwrap_or_else(|| panic!("no {metric} in {benchmark:#}"))
+}
+
+fn benchmarks(report: &serde_json::Value) -> impl Iterator<Item = &serde_json::Value> {
+    report["benchmarks"].as_array().expect("an array").iter()
+}
+
+fn ids(report: &serde_json::Value) -> Vec<&str> {
+    let mut ids: Vec<&str> = benchmarks(report).map(|it| it["id"].as_str().expect("text")).collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn divan_slowdown_and_one_more_allocated_byte_fail_the_gate_by_their_names() {
+    need_git!();
+    let Some(playground) = slowed("divan") else { return };
+    let text = library(&playground);
+    playground.write("src/lib.rs", text.replace("ALLOCATED: usize = 100", "ALLOCATED: usize = 101"));
+    let (ran, report) = playground.report(&["--base", "HEAD~1"]);
+    let slow = "slowed::x?y \"*\" 🦀";
+    ran.ends(1, &["2 regressions"]);
+    assert_eq!(ids(&report), ["allocating", slow, "steady", "threads::t=1", "threads::t=2"]);
+    assert_eq!(verdict(&report, slow, "latency"), "regression");
+    assert_eq!(verdict(&report, "steady", "latency"), "pass");
+    assert_eq!(verdict(&report, "allocating", "latency"), "pass");
+    assert_eq!(verdict(&report, "allocating", "allocations"), "pass");
+    assert_eq!(verdict(&report, "allocating", "allocated_bytes"), "regression");
+    // Beside one that allocates, nothing is a count.
+    assert_eq!(verdict(&report, "steady", "allocations"), "pass");
+    assert!(benchmarks(&report).all(|it| it["harness"] == "divan"));
+}
+
+#[test]
+fn bencher_slowdown_fails_the_gate_by_its_name() {
+    need_git!();
+    let Some(playground) = slowed("bencher") else { return };
+    let (ran, report) = playground.report(&[]);
+    ran.ends(1, &["1 regression: speed/steady_slowed"]);
+    assert_eq!(ids(&report), ["steady", "steady_slowed"]);
+    assert_eq!(verdict(&report, "steady", "latency"), "pass");
+    assert!(benchmarks(&report).all(|it| it["harness"] == "bencher"));
+}
+
+fn criterion(fixture: &str) {
+    let Some(playground) = slowed(fixture) else { return };
+    let (ran, report) = playground.report(&[]);
+    let slow = "odd names/slowed, x?y \"*\" 🦀";
+    ran.ends(1, &[&format!("1 regression: speed/{slow}")]);
+    assert_eq!(ids(&report), [slow, "steady"]);
+    assert_eq!(verdict(&report, slow, "latency"), "regression");
+    assert_eq!(verdict(&report, "steady", "latency"), "pass");
+}
+
+#[test]
+fn criterion_0_4_slowdown_fails_the_gate_by_its_name() {
+    need_git!();
+    criterion("criterion-0.4");
+}
+
+#[test]
+fn criterion_0_8_slowdown_fails_the_gate_by_its_name() {
+    need_git!();
+    criterion("criterion-0.8");
+}
+
+#[test]
+fn libtest_slowdown_fails_the_gate_by_its_name() {
+    need_git!();
+    let nightly = Command::new("rustup").args(["which", "--toolchain", "nightly", "cargo"]).output();
+    if !nightly.is_ok_and(|output| output.status.success()) {
+        println!("skipped: rustup has no nightly toolchain");
+        return;
+    }
+    let Some(playground) = slowed("libtest") else { return };
+    let path = playground.repository.beside("report.json");
+    let mut command = playground.command_in(playground.root());
+    command.env("RUSTUP_TOOLCHAIN", "nightly").env_remove("CARGO");
+    command.args(QUICK).arg("--format").arg(format!("json={}", path.display()));
+    support::finish(&mut command).ends(1, &["1 regression: speed/inner::slowed"]);
+    let text = std::fs::read(&path).expect("the report was written");
+    let report: serde_json::Value = serde_json::from_slice(&text).expect("a report is JSON");
+    assert_eq!(ids(&report), ["inner::slowed", "steady"], "ignored ones are left out");
+    assert_eq!(verdict(&report, "steady", "latency"), "pass");
+}
