@@ -35,6 +35,23 @@ pub fn value(value: f64, unit: &Unit) -> String {
     }
 }
 
+/// The divisor and the name of the unit that [`value`] shows such a value in.
+pub fn scale(value: f64, unit: &Unit) -> (f64, String) {
+    let of = |units: &[(f64, &str)]| {
+        let fits = units.iter().find(|(size, _)| 1.0 <= significant(value / size, 4).abs());
+        let &(size, name) = fits.or(units.last()).expect("every table of units has one");
+        (size, name.to_owned())
+    };
+    match unit {
+        Unit::Nanoseconds => of(&TIME),
+        Unit::Bytes => of(&BYTES),
+        Unit::Count => (1.0, "counts".to_owned()),
+        Unit::Percent => (1.0, "%".to_owned()),
+        Unit::PerSecond => (1.0, "/s".to_owned()),
+        Unit::Own(name) => (1.0, name.to_string()),
+    }
+}
+
 /// Like [`value`], and `-` where there is none.
 pub fn optional(number: Option<f64>, unit: &Unit) -> String {
     number.map_or_else(|| NONE.to_owned(), |number| value(number, unit))
