@@ -146,6 +146,27 @@ fn as_many_flags_as_chance_makes_are_a_maybe_until_a_verdict_stands_behind_one()
 }
 
 #[test]
+fn flags_that_chance_explains_have_no_vote_beside_one_the_gate_is_sure_of() {
+    let mut rows: Vec<_> = (0..100).map(|_| ("g/quiet", row(0.1, 1.0))).collect();
+    rows.extend((0..5).map(|_| ("g/flag", row(-0.4, 0.1))));
+    rows.push(("g/slow", Comparison { verdict: Verdict::Regression, ..row(30.0, 1.0) }));
+    let all = summed(rows.clone());
+    assert_eq!((all.label, all.flagged.all(), all.by_chance), (Label::Regression, 1, 5));
+    // 5.4 are expected of 108 rows; a sixth flag is more.
+    rows.extend([("g/flag", row(-0.4, 0.1)), ("g/flag", row(-0.4, 0.1))]);
+    let all = summed(rows);
+    assert_eq!((all.flagged.all(), all.by_chance), (8, 0));
+}
+
+#[test]
+fn change_that_the_gate_cannot_tell_is_never_definite() {
+    let open = Comparison { verdict: Verdict::Inconclusive, ..row(15.0, 10.0) };
+    let all = summed(vec![("a", open), ("b", row(0.1, 1.0))]);
+    assert_eq!((all.label, all.certainty), (Label::Regression, Certainty::Probably));
+    assert_eq!(all.impact.unwrap().rule, ImpactRule::GeometricMean);
+}
+
+#[test]
 fn changes_that_are_all_of_one_group_are_at_least_probable() {
     let mut rows: Vec<_> = (0..3).map(|_| ("bad/x", row(0.5, 0.2))).collect();
     rows.extend((0..10).map(|_| ("good/x", row(0.0, 0.2))));

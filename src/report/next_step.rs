@@ -13,6 +13,9 @@ use super::wording;
 /// So many benchmarks are named in a command; of more, their targets are.
 const MOST_FILTERS: usize = 3;
 
+/// So many times twice the usual samples are more than anybody will wait for.
+const OUT_OF_REACH: u32 = 5;
+
 /// What to do, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextStep {
@@ -55,20 +58,28 @@ pub fn next_step(report: &Report, rows: &[Row<'_>]) -> Option<NextStep> {
             unsure.push(row.benchmark);
         }
     }
-    (!unsure.is_empty()).then(|| {
-        let what = "take more samples of what stayed inconclusive (other ways out are listed below)";
-        step(report, what, &unsure, &[more_samples(&unsure)])
+    (!unsure.is_empty()).then(|| match more_samples(&unsure) {
+        Some(samples) => {
+            let what = "take more samples of what stayed inconclusive (other ways out are listed below)";
+            step(report, what, &unsure, &[format!("--max-samples {samples}")])
+        }
+        None => {
+            let what = "more samples will not settle this: see which limits this machine can hold, or use a quieter one";
+            let command = command("aa", &unsure, Vec::new(), &[]);
+            NextStep { what: what.to_owned(), command }
+        }
     })
 }
 
-/// Twice the samples, or what would settle all.
-fn more_samples(unsure: &[&Benchmark]) -> String {
+/// Twice the samples, or what would settle all; `None` where that is out of reach.
+fn more_samples(unsure: &[&Benchmark]) -> Option<u32> {
     let needed = unsure.iter().flat_map(|it| &it.comparisons).filter_map(|it| it.samples_needed).max();
     let most = unsure.iter().map(|it| match it.settings.sampling.samples {
         SampleCount::Fixed(count) | SampleCount::Adaptive { max: count, .. } => count,
     });
     let doubled = most.max().unwrap_or(60).saturating_mul(2);
-    format!("--max-samples {}", needed.unwrap_or(doubled).clamp(doubled, 100_000))
+    let wanted = needed.unwrap_or(doubled).max(doubled);
+    (wanted <= doubled.saturating_mul(OUT_OF_REACH)).then_some(wanted)
 }
 
 fn after_error(report: &Report, first: &Benchmark, broken: &[&Benchmark]) -> NextStep {
@@ -86,16 +97,22 @@ fn after_error(report: &Report, first: &Benchmark, broken: &[&Benchmark]) -> Nex
 
 /// The same comparison of some benchmarks alone.
 fn step(report: &Report, what: &str, benchmarks: &[&Benchmark], more: &[String]) -> NextStep {
-    let mut words = vec!["cargo".to_owned(), "benchgate".to_owned()];
-    if wording::is_alone(report) {
-        words.push("run".to_owned());
-    }
+    let mut revisions = Vec::new();
     for (name, default) in [("base", ""), ("head", "worktree")] {
         let revision = report.revisions.iter().find(|revision| revision.name == name);
         if let Some(word) = revision.and_then(spec).filter(|word| word != default) {
-            words.extend(flag(&format!("--{name}"), &word).into_iter().flatten());
+            revisions.extend(flag(&format!("--{name}"), &word).into_iter().flatten());
         }
     }
+    let verb = if wording::is_alone(report) { "run" } else { "" };
+    NextStep { what: what.to_owned(), command: command(verb, benchmarks, revisions, more) }
+}
+
+/// The command of a verb on some benchmarks.
+fn command(verb: &str, benchmarks: &[&Benchmark], revisions: Vec<String>, more: &[String]) -> String {
+    let mut words = vec!["cargo".to_owned(), "benchgate".to_owned()];
+    words.extend(Some(verb.to_owned()).filter(|verb| !verb.is_empty()));
+    words.extend(revisions);
     let mut named: Vec<Vec<String>> = Vec::new();
     let mut push = |flag: Option<Vec<String>>| match flag {
         Some(flag) if !named.contains(&flag) => named.push(flag),
@@ -113,7 +130,7 @@ fn step(report: &Report, what: &str, benchmarks: &[&Benchmark], more: &[String])
     }
     words.extend(named.into_iter().flatten());
     words.extend_from_slice(more);
-    NextStep { what: what.to_owned(), command: words.join(" ") }
+    words.join(" ")
 }
 
 /// How to name a revision so that it is this one again: its commit, where nothing uncommitted is part of it.

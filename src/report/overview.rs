@@ -56,29 +56,45 @@ pub fn headline(report: &Report) -> String {
         State::Failed => format!("gate failed: {}", because("exit status 1")),
         State::NotEnforced => format!("gate not enforced (--no-fail), and would have failed: {}", because("see below")),
         State::Undecided => format!("gate undecided (exit status {}): {}", exit.code, because("see below")),
-        State::PassedOpen => format!("gate passed{}", wording::unsaid(report)),
+        State::PassedOpen => format!("gate passed{}{}", within_limits(report), wording::unsaid(report)),
         State::Passed => {
             let counts = wording::counts(report);
-            format!("gate passed: {}", counts.first().map(String::as_str).unwrap_or_default())
+            let counts = counts.first().map(String::as_str).unwrap_or_default();
+            format!("gate passed{} ({counts})", within_limits(report))
         }
     }
+}
+
+/// That something got worse, though not by more than is accepted.
+fn within_limits(report: &Report) -> &'static str {
+    // What cannot be told may be beyond them.
+    if 0 < report.summary.inconclusive {
+        return "";
+    }
+    let shown = |it: &&Overall| Place::Notice.emphasis(it.certainty) == Emphasis::Highlighted;
+    let worst = report.summary.overall.iter().filter(shown).find_map(|it| match it.label {
+        Label::Regression => Some(", with a regression within the limits"),
+        Label::Mixed => Some(", with regressions within the limits and improvements"),
+        _ => None,
+    });
+    worst.unwrap_or_default()
 }
 
 /// One line for each revision: the label with its certainty and the numbers behind it, as far as that place shows them;
 /// then the groups that changed otherwise, and what all rows share.
 pub fn lines(report: &Report, place: Place) -> Vec<String> {
-    let several = 1 < report.summary.overall.len();
-    report.summary.overall.iter().flat_map(|overall| of_revision(report, overall, place, several)).collect()
+    report.summary.overall.iter().flat_map(|overall| of_revision(report, overall, place)).collect()
 }
 
-fn of_revision(report: &Report, overall: &Overall, place: Place, several: bool) -> Vec<String> {
+fn of_revision(report: &Report, overall: &Overall, place: Place) -> Vec<String> {
+    let several = 1 < report.summary.overall.len();
     let whose = match several {
         true => format!("overall @{}", visible(spec_of(report, &overall.revision))),
         false => "overall".to_owned(),
     };
     let mut lines = vec![format!("{whose}: {}", sentence(overall, place))];
     let shown = overall.groups.iter().filter(|group| group.disagrees);
-    lines.extend(shown.map(group));
+    lines.extend(shown.map(|it| group(it, overall.label)));
     if let Some(only) = only_group(overall) {
         lines.push(format!("  all of them in group {}", visible(&only.group)));
     }
@@ -91,9 +107,10 @@ fn of_revision(report: &Report, overall: &Overall, place: Place, several: bool) 
 /// The label in words: `definitely a regression: 17 of 40 rows worse, 3 better; worst parse latency +4.1 %`.
 pub fn sentence(overall: &Overall, place: Place) -> String {
     let Overall { label, flagged, rows, .. } = overall;
-    let chance = match overall.expected_by_chance {
-        few if few < 0.5 => String::new(),
-        some => format!(", about {some:.0} expected by chance"),
+    let chance = match (overall.expected_by_chance, overall.by_chance) {
+        (few, _) if few < 0.5 => String::new(),
+        (some, 0) => format!(", about {some:.0} expected by chance"),
+        (some, more) => format!(", {more} more flagged and about {some:.0} expected by chance"),
     };
     let of_rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     if *label == Label::Unchanged {
@@ -128,12 +145,13 @@ fn row(end: &Worst) -> String {
     format!("{} {} {change}", visible(&end.benchmark), visible(end.metric.name()))
 }
 
-fn group(group: &GroupSummary) -> String {
+fn group(group: &GroupSummary, whole: Label) -> String {
+    let but = if whole == Label::Mixed { "" } else { "but " };
     let label = match group.label {
         Label::Unchanged => "no change",
         label => label.as_str(),
     };
-    format!("  but group {}: {label}, {} of {}", visible(&group.group), changed(group.flagged), group.rows)
+    format!("  {but}group {}: {label}, {} of {}", visible(&group.group), changed(group.flagged), group.rows)
 }
 
 /// The one group of several that all changes are in.
@@ -172,14 +190,13 @@ pub fn impact(impact: &Impact) -> String {
     };
     let count = impact.benchmarks;
     format!(
-        "impact {} {} of time ({rule}{mean}, {count} benchmarks{excluded}; + is slower)",
-        gauge(impact.gauge),
+        "impact {} of time ({rule}{mean}, {count} benchmarks{excluded}; + is slower)",
         time(impact.time_percent)
     )
 }
 
 /// A bar from half the time to twice the time, on a logarithmic scale: `[----------|==>-------]`.
-fn gauge(position: f64) -> String {
+pub fn gauge(position: f64) -> String {
     const HALF: usize = 10;
     let steps = (position.abs() * HALF as f64).round() as usize;
     let steps = if position != 0.0 { steps.max(1) } else { 0 };

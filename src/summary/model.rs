@@ -43,6 +43,8 @@ pub struct Overall {
     pub rows: usize,
     /// The rows that changed.
     pub flagged: Flagged,
+    /// Rows flagged beside those, no more than chance makes: they have no vote.
+    pub by_chance: usize,
     /// Rows that would be flagged by chance alone if nothing had changed, at most.
     pub expected_by_chance: f64,
     /// Flagged rows of at least twice the change they needed.

@@ -52,7 +52,7 @@ fn of_revision(
         })
     };
     let any_gated = all().any(|(_, _, comparison)| comparison.gate);
-    let rows: Vec<Row<'_>> = all()
+    let mut rows: Vec<Row<'_>> = all()
         .filter(|(_, _, comparison)| comparison.gate || !any_gated)
         .map(|(benchmark, group, comparison)| Row {
             benchmark,
@@ -65,10 +65,12 @@ fn of_revision(
     if rows.is_empty() {
         return None;
     }
+    let expected_by_chance: f64 = rows.iter().map(|row| row.error).sum();
+    let by_chance = take_the_vote_of_chance(&mut rows, expected_by_chance);
+    let rows = rows;
     let changes: Vec<Change> = rows.iter().filter_map(|row| row.change).collect();
     let whole = label(&changes);
     let flagged = flagged(&changes);
-    let expected_by_chance = rows.iter().map(|row| row.error).sum();
     let doubled = |row: &&Row<'_>| {
         let needed = 2.0 * threshold(row.comparison, settings.min_change_percent);
         row.change.is_some() && row.comparison.change_percent.is_none_or(|change| needed <= change.abs())
@@ -92,6 +94,7 @@ fn of_revision(
         },
         rows: rows.len(),
         flagged,
+        by_chance,
         expected_by_chance,
         noteworthy: rows.iter().filter(doubled).count(),
         magnitude: changes.iter().map(|change| change.magnitude).max(),
@@ -126,16 +129,36 @@ fn mostly(label: Label, flagged: Flagged) -> Option<Direction> {
     }
 }
 
-/// By magnitude. As many changes as chance makes are a maybe, unless a verdict stands behind one of them; changes that are
-/// all of one group and one kind are no chance, and at least probable.
+/// Whether the gate itself is sure of the row's change.
+fn is_decided(row: &Row<'_>) -> bool {
+    matches!(row.comparison.verdict, Verdict::Regression | Verdict::Improved)
+}
+
+/// Where the gate is sure of some changes, and the others are no more than chance makes, only the sure ones vote. Gives the
+/// number of those that lost their vote.
+fn take_the_vote_of_chance(rows: &mut [Row<'_>], expected: f64) -> usize {
+    let changed = |row: &&mut Row<'_>| row.change.is_some();
+    let (decided, open): (Vec<_>, Vec<_>) = rows.iter_mut().filter(changed).partition(|row| is_decided(row));
+    if decided.is_empty() || expected < open.len() as f64 {
+        return 0;
+    }
+    let count = open.len();
+    open.into_iter().for_each(|row| row.change = None);
+    count
+}
+
+/// By magnitude. As many changes as chance makes are a maybe, unless the gate is sure of one; changes that the gate cannot
+/// tell are probable at most; changes that are all of one group and one kind are no chance, and at least probable.
 fn certainty(rows: &[Row<'_>], changes: &[Change], expected: f64) -> Certainty {
-    let certainty = certainty_by_magnitude(changes);
     let changed = || rows.iter().filter(|row| row.change.is_some());
-    let decided = changed()
-        .any(|row| matches!(row.comparison.verdict, Verdict::Regression | Verdict::Improved));
-    if changes.len() as f64 <= expected && !decided {
+    if changes.len() as f64 <= expected && !changed().any(is_decided) {
         return Certainty::Maybe;
     }
+    let untold = changed().all(|row| row.comparison.verdict == Verdict::Inconclusive);
+    let certainty = match certainty_by_magnitude(changes) {
+        Certainty::Definitely if untold => Certainty::Probably,
+        certainty => certainty,
+    };
     let first = changed().next().map(|row| row.group);
     let concentrated = 3 <= changes.len()
         && changes.iter().all(|change| change.direction == changes[0].direction)
@@ -179,8 +202,8 @@ fn times(rows: &[Row<'_>]) -> Vec<f64> {
     logs.filter(|log| log.is_finite()).collect()
 }
 
-/// Each benchmark counts once: by its latency, else by the first row that votes. Only a row that changed may stand for
-/// the run alone; the mean is over all.
+/// Each benchmark counts once: by its latency, else by the first row that votes. Only a row that changed, and
+/// that the gate could tell, may stand for the run alone; the mean is over all.
 fn impact_of<'a>(
     rows: &[Row<'a>],
     all: impl Iterator<Item = (usize, &'a str, &'a Comparison)>,
@@ -200,7 +223,8 @@ fn impact_of<'a>(
             continue;
         };
         every.push(speed);
-        if significant(comparison, settings.min_change_percent).is_some() {
+        let told = comparison.verdict != Verdict::Inconclusive;
+        if told && significant(comparison, settings.min_change_percent).is_some() {
             sure.push(speed);
         }
     }

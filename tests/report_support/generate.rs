@@ -118,7 +118,8 @@ fn any_benchmark(draw: &mut Draw, number: u64) -> Evidence {
         0 => return broken(target, &id, ErrorKind::ExitCode, "it ended with exit code 101", "thread panicked"),
         1 => {
             let kinds = [Presence::New, Presence::Removed, Presence::Unchanged, Presence::NotComparable];
-            return absent(draw, target, &id, kinds[draw.below(4) as usize]);
+            let kind = kinds[draw.below(4) as usize];
+            return absent(draw, target, &id, kind);
         }
         _ => {}
     }

@@ -130,6 +130,11 @@ fn footer(report: &Report, options: Options, text: &mut String) {
         let text = line.trim_start();
         paragraph(&line[..line.len() - text.len()], plain, text);
     }
+    for impact in report.summary.overall.iter().filter_map(|overall| overall.impact.as_ref()) {
+        if 1 < impact.benchmarks {
+            paragraph("  ", plain, &format!("half the time {} twice the time", overview::gauge(impact.gauge)));
+        }
+    }
     for line in wording::counts(report) {
         paragraph("", plain, &line);
     }
