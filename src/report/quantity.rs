@@ -2,6 +2,8 @@
 
 use crate::suite::metric::Unit;
 
+use super::text::visible;
+
 /// What stands where there is no number.
 pub const NONE: &str = "-";
 
@@ -31,7 +33,7 @@ pub fn value(value: f64, unit: &Unit) -> String {
             let Scaled { number, unit } = count(value);
             format!("{number} {unit}/s")
         }
-        Unit::Own(name) => format!("{} {name}", count(value)),
+        Unit::Own(name) => format!("{} {}", count(value), visible(name)),
     }
 }
 
