@@ -12,6 +12,7 @@ use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
 use crate::report::{Header, assemble, json};
 use crate::suite::Overrides;
 use crate::suite::rejudge::settings_for_samples;
+use crate::summary;
 use crate::ui::Ui;
 use crate::verdict::evidence::Evidence;
 use crate::verdict::{self, RunContext};
@@ -77,7 +78,8 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
         no_fail: header.suite.no_fail,
         interrupted: was_interrupted,
     };
-    let judgement = verdict::judge_run(&evidence, &context);
+    let mut judgement = verdict::judge_run(&evidence, &context);
+    judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);
     for warning in judgement.warnings {
         if !header.warnings.contains(&warning) {
             header.warnings.push(warning);

@@ -9,6 +9,7 @@ use crate::machine;
 use crate::report::assemble::{Header, assemble};
 use crate::report::model::{Report, RunWide, Toolchain};
 use crate::suite::Suite;
+use crate::summary;
 use crate::verdict::{self, RunContext};
 
 /// What is known before anything is built.
@@ -39,6 +40,7 @@ pub(super) fn header(
             allow_partial: suite.run.allow_partial,
             max_time_ns: suite.run.max_time_ns,
             no_fail: context.request.no_fail,
+            summary: suite.run.summary,
         },
         warnings,
     })
@@ -65,7 +67,9 @@ pub(super) fn report(
         no_fail: header.suite.no_fail,
         interrupted: measured.interrupted,
     };
-    let judgement = verdict::judge_run(&measured.evidence, &run);
+    let mut judgement = verdict::judge_run(&measured.evidence, &run);
+    judgement.summary.overall =
+        summary::overall(&measured.evidence, &judgement.benchmarks, header.suite.summary);
     header.warnings.extend(judgement.warnings);
     let exit = match cleaned {
         Ok(()) => judgement.exit,

@@ -8,6 +8,9 @@ use super::layout::Layout;
 use super::model::{Report, SCHEMA_VERSION};
 use super::read::ReadError;
 
+/// The JSON Schema of a report.
+pub const SCHEMA: &str = include_str!("../../docs/report.schema.json");
+
 /// The report as indented JSON, a line a run, with a final line end. The same report gives the same bytes.
 pub fn json(report: &Report) -> String {
     let mut bytes = Vec::new();

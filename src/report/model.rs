@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
+use crate::summary::SummarySettings;
 use crate::verdict::evidence::{BenchmarkError, Presence, StoppedBecause, UnitRun};
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, Comparison};
 
@@ -119,6 +120,9 @@ pub struct RunWide {
     pub max_time_ns: Option<u64>,
     /// `--no-fail`: exit 1 becomes 0.
     pub no_fail: bool,
+    /// What the summary is made by.
+    #[serde(default)]
+    pub summary: SummarySettings,
 }
 
 /// One benchmark.

@@ -7,8 +7,13 @@ use unicode_width::UnicodeWidthStr;
 /// The text with everything that could drive a terminal, or reorder its line, written out as an escape.
 pub fn visible(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() || reorders(character) {
+    // At the start of a line, or anywhere, these would be commands to the runner of a workflow that shows the line.
+    let is_command = text.trim_start().starts_with("::");
+    let start = text.len() - text.trim_start().len();
+    for (at, character) in text.char_indices() {
+        if is_command && at == start || character == '[' && safe.ends_with("##") {
+            safe.extend(character.escape_unicode());
+        } else if character.is_control() || reorders(character) {
             safe.extend(character.escape_default());
         } else {
             safe.push(character);
@@ -90,6 +95,8 @@ mod tests {
     fn control_characters_are_written_out_and_other_text_is_kept() {
         assert_eq!(visible("\u{1b}[31mred\n\ttab\u{7}\u{9b}"), "\\u{1b}[31mred\\n\\ttab\\u{7}\\u{9b}");
         assert_eq!(visible("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
+        assert_eq!(visible("::error::x ##[error]y a::b"), "\\u{3a}:error::x ##\\u{5b}error]y a::b");
+        assert_eq!(visible(" ::x"), " \\u{3a}:x");
         assert_eq!(visible("grp/🦀 café \"x\" \\ '"), "grp/🦀 café \"x\" \\ '");
     }
 

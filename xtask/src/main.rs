@@ -16,6 +16,7 @@ verbs:
   bench      measure the tool itself: start-up, overhead a run, judging; `bench bisect [N]`: how often bisect is right
   calibrate  simulate the error rates of the verdicts, compare them with the published ones
   demo       make a small repository with a planted slowdown, gate it, show the table
+  schema     print the JSON Schema of a report
   traces     what the judges make of the golden timing traces; with a directory, writes them there for `judge`";
 
 fn main() -> ExitCode {
@@ -26,6 +27,10 @@ fn main() -> ExitCode {
         ["bench", "bisect", runs] => runs.parse().map_err(Into::into).and_then(bisect::run),
         ["demo"] => demo::run(),
         ["calibrate", ..] => calibrate::run(&args[1..]),
+        ["schema"] => {
+            print!("{}", cargo_benchgate::report::json::SCHEMA);
+            return ExitCode::SUCCESS;
+        }
         ["traces"] => traces::run(None),
         ["traces", directory] => traces::run(Some(directory.as_ref())),
         [] | ["help" | "--help" | "-h"] => {
