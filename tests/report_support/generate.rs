@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cargo_benchgate::report::model::Report;
+use cargo_benchgate::report::assemble::identity_order;
 use cargo_benchgate::report::{Header, assemble};
 use cargo_benchgate::suite::metric::{Better, Metric, Unit};
 use cargo_benchgate::suite::presets::judge_of;
@@ -91,7 +92,8 @@ pub(crate) fn absent(draw: &mut Draw, target: &str, id: &str, presence: Presence
 }
 
 /// What a run makes of the evidence.
-pub(crate) fn report_of(evidence: Vec<Evidence>, header: Header, context: &RunContext) -> Report {
+pub(crate) fn report_of(mut evidence: Vec<Evidence>, header: Header, context: &RunContext) -> Report {
+    evidence.sort_by(|a, b| identity_order(&a.identity, &b.identity));
     let mut judgement = judge_run(&evidence, context);
     judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);
     let header = Header { warnings: [header.warnings, judgement.warnings].concat(), ..header };
