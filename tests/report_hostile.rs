@@ -158,7 +158,7 @@ fn html_is_harmless(page: &str) {
         "summary", "/summary", "code", "/code", "strong", "/strong", "pre", "/pre", "div", "/div", "label", "/label",
         "input", "select", "/select", "option", "/option", "span", "/span", "table", "/table", "caption", "/caption",
         "thead", "/thead", "tbody", "/tbody", "tr", "/tr", "th", "/th", "td", "/td", "button", "/button", "svg", "/svg",
-        "line", "rect", "circle", "noscript", "/noscript", "h2", "/h2", "/main",
+        "line", "rect", "circle", "text", "/text", "noscript", "/noscript", "h2", "/h2", "/main",
     ];
     for tag in tags(body) {
         assert!(known.contains(&tag.as_str()), "{tag}");
