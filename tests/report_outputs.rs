@@ -19,7 +19,10 @@ fn failed() -> Report {
     let mut draw = Draw::new(30);
     let factors = [1.0, 1.4, 1.0];
     let all = factors.iter().enumerate();
-    judged_report(all.map(|(at, factor)| benchmark(&mut draw, "codec", &format!("case {at}"), 5e3, *factor, 0.01)).collect())
+    judged_report(
+        all.map(|(at, factor)| benchmark(&mut draw, "codec", &format!("case {at}"), 5e3, *factor, 0.01))
+            .collect(),
+    )
 }
 
 fn command(folder: &Path, args: &[&str]) -> Command {
@@ -88,7 +91,14 @@ fn judging_a_saved_report_again_agrees_with_it() {
         assert_eq!(ran.status.code(), Some(i32::from(report.exit.code)), "{}", text(&ran.stderr));
         let again = json::read_json(&ran.stdout).unwrap();
         let again = Report { command: report.command.clone(), ..again };
-        assert!(again == report, "{:#?}\n{:#?}\n{:?}\n{:?}", again.summary, report.summary, again.exit, report.exit);
+        assert!(
+            again == report,
+            "{:#?}\n{:#?}\n{:?}\n{:?}",
+            again.summary,
+            report.summary,
+            again.exit,
+            report.exit
+        );
     }
 }
 
@@ -116,7 +126,8 @@ fn markdown_refuses_a_section_that_does_not_end_before_anything_is_done() {
     let path = folder.path().join("half.md");
     let half = format!("{END}\nours\n{START}\nold\n");
     std::fs::write(&path, &half).unwrap();
-    let ran = run(folder.path(), &["judge", "in.json", "--format", "markdown=half.md", "--format", "csv=x.csv"]);
+    let ran =
+        run(folder.path(), &["judge", "in.json", "--format", "markdown=half.md", "--format", "csv=x.csv"]);
     assert_eq!(ran.status.code(), Some(4));
     assert!(text(&ran.stderr).contains("benchgate:end"), "{}", text(&ran.stderr));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), half);
@@ -129,11 +140,12 @@ fn github_writes_annotations_summary_and_outputs_and_keeps_the_status() {
     let folder = saved(&report);
     let [summary, outputs] = ["summary.md", "outputs"].map(|name| folder.path().join(name));
     std::fs::write(&summary, "# of another step\n").unwrap();
-    let ran = command(folder.path(), &["judge", "in.json", "--format", "github", "--format", "json=out.json"])
-        .env("GITHUB_STEP_SUMMARY", &summary)
-        .env("GITHUB_OUTPUT", &outputs)
-        .output()
-        .unwrap();
+    let ran =
+        command(folder.path(), &["judge", "in.json", "--format", "github", "--format", "json=out.json"])
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("GITHUB_OUTPUT", &outputs)
+            .output()
+            .unwrap();
     assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
     let stdout = text(&ran.stdout);
     assert!(stdout.starts_with("TARGET"), "the table stays: {stdout}");
@@ -164,17 +176,20 @@ fn github_without_a_workflow_writes_annotations_alone() {
 fn step_summary_that_cannot_be_written_ends_with_4_after_all_else_is_written() {
     let folder = saved(&failed());
     let outputs = folder.path().join("outputs");
-    let ran = command(folder.path(), &["judge", "in.json", "--format", "github", "--format", "json=out.json"])
-        .env("GITHUB_STEP_SUMMARY", folder.path())
-        .env("GITHUB_OUTPUT", &outputs)
-        .output()
-        .unwrap();
+    let ran =
+        command(folder.path(), &["judge", "in.json", "--format", "github", "--format", "json=out.json"])
+            .env("GITHUB_STEP_SUMMARY", folder.path())
+            .env("GITHUB_OUTPUT", &outputs)
+            .output()
+            .unwrap();
     assert_eq!(ran.status.code(), Some(4), "{}", text(&ran.stderr));
     let stderr = text(&ran.stderr);
     let last = stderr.lines().next_back().unwrap();
     assert!(last.starts_with("error: writing") && last.contains("GITHUB_STEP_SUMMARY"), "{last}");
     assert!(text(&ran.stdout).contains("::error title="));
-    assert!(outputs.exists() && json::read_json(&std::fs::read(folder.path().join("out.json")).unwrap()).is_ok());
+    assert!(
+        outputs.exists() && json::read_json(&std::fs::read(folder.path().join("out.json")).unwrap()).is_ok()
+    );
 }
 
 #[test]
@@ -202,13 +217,51 @@ fn file_that_is_no_report_of_ours_is_refused_with_what_it_is() {
 }
 
 #[test]
+fn report_reads_the_same_whatever_the_order_of_its_fields_or_a_mark_before_it() {
+    let report = failed();
+    let text = json::json(&report);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let turned: serde_json::Map<String, serde_json::Value> =
+        value.as_object().unwrap().iter().rev().map(|(key, value)| (key.clone(), value.clone())).collect();
+    let turned = serde_json::Value::Object(turned).to_string();
+    assert!(!turned.starts_with("{\"schema_version\""));
+    for text in [turned, format!("\u{feff}{text}"), format!("\n  {text}\n\n")] {
+        assert_eq!(json::read_from(text.as_bytes()).unwrap(), report);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in.json"), &text).unwrap();
+        assert_eq!(run(folder.path(), &["judge", "in.json"]).status.code(), Some(1));
+    }
+    assert!(json::read_from(format!("{text}x").as_bytes()).is_err(), "nothing may follow");
+}
+
+#[test]
+fn reading_from_a_stream_and_from_memory_refuse_alike() {
+    let text = json::json(&failed());
+    let texts = [
+        String::new(),
+        "{}".to_owned(),
+        "{\"schema_version\": 7, \"tool\": 7}".to_owned(),
+        "{\"schema_version\": 0}".to_owned(),
+        "{\"schema_version\": 1".to_owned(),
+        "{\"schema_version\": 1}".to_owned(),
+        text[..text.len() / 3].to_owned(),
+    ];
+    for text in texts {
+        let (stream, memory) = (json::read_from(text.as_bytes()), json::read_json(text.as_bytes()));
+        assert_eq!(stream.unwrap_err(), memory.unwrap_err(), "{text:.40}");
+    }
+}
+
+#[test]
 fn verbose_terminal_shows_every_row_with_its_interval_and_both_sides_as_plots() {
     let mut draw = Draw::new(31);
-    let all = (0..25).map(|at| benchmark(&mut draw, "codec", &format!("case {at}"), 5e3, 1.0, 0.01)).collect();
+    let all =
+        (0..25).map(|at| benchmark(&mut draw, "codec", &format!("case {at}"), 5e3, 1.0, 0.01)).collect();
     let folder = saved(&judged_report(all));
     let short = text(&run(folder.path(), &["report", "in.json"]).stdout);
     assert!(short.contains("... and 5 more rows without a change to report"), "{short}");
-    let ran = command(folder.path(), &["report", "in.json", "--verbose"]).env("COLUMNS", "100").output().unwrap();
+    let ran =
+        command(folder.path(), &["report", "in.json", "--verbose"]).env("COLUMNS", "100").output().unwrap();
     let long = text(&ran.stdout);
     assert_eq!(long.matches("codec/case").count(), 25, "{long}");
     for plot in ["    interval |", "    base     |", "    head     |"] {

@@ -66,7 +66,8 @@ fn open(browser: &Path, page: &str, name: &str) -> Option<Seen> {
         std::thread::sleep(Duration::from_millis(20));
     }
     let seconds = started.elapsed().as_secs_f64();
-    let read = |name: &str| String::from_utf8_lossy(&std::fs::read(folder.path().join(name)).unwrap()).into_owned();
+    let read =
+        |name: &str| String::from_utf8_lossy(&std::fs::read(folder.path().join(name)).unwrap()).into_owned();
     let (dom, log) = (read("out"), read("err"));
     if !dom.contains("</html>") {
         eprintln!("skipped: the browser shows no page here: {log}");
@@ -159,8 +160,22 @@ fn rows_sort_filter_and_open_by_what_a_reader_clicks() {
     let Some(seen) = open(&browser, &with_script(&html(&sample(12)), script), "page.html") else { return };
     let facts: Vec<&str> = seen.title.split(", ").collect();
     let expected = [
-        "filters true", "all 14", "up true", "sort ascending", "last true", "down true", "still last true", "natural true",
-        "text 4", "kind true", "some true", "group true", "again 14", "focus true", "svg 3", "open true",
+        "filters true",
+        "all 14",
+        "up true",
+        "sort ascending",
+        "last true",
+        "down true",
+        "still last true",
+        "natural true",
+        "text 4",
+        "kind true",
+        "some true",
+        "group true",
+        "again 14",
+        "focus true",
+        "svg 3",
+        "open true",
     ];
     assert_eq!(facts[..expected.len()], expected, "{}", seen.log);
     assert_eq!(facts[expected.len() + 1..], ["labels true", "numbers true", "closed true"], "{}", seen.title);
@@ -183,7 +198,11 @@ fn page_of_500_benchmarks_is_small_and_all_its_plots_can_be_drawn() {
         document.title = `${drawn} ${document.querySelectorAll("#rows tbody tr:not(.detail)").length}`;
     "##;
     let Some(plain) = open(&browser, &page, "plain.html") else { return };
-    eprintln!("500 benchmarks, {} KB: the browser starts, opens the page and ends in {:.2} s", page.len() / 1000, plain.seconds);
+    eprintln!(
+        "500 benchmarks, {} KB: the browser starts, opens the page and ends in {:.2} s",
+        page.len() / 1000,
+        plain.seconds
+    );
     assert_eq!(plain.log, "");
     let Some(seen) = open(&browser, &with_script(&page, script), "page.html") else { return };
     assert_eq!((seen.title.as_str(), seen.log.as_str()), ("1500 502", ""));

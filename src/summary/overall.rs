@@ -174,7 +174,9 @@ fn certainty(rows: &[Row<'_>], changes: &[Change], expected: f64) -> Certainty {
 fn extreme<'a, 'b>(rows: &'a [Row<'b>], direction: Direction, labels: &[String]) -> Option<&'a Row<'b>> {
     let size = |row: &Row<'_>| row.comparison.change_percent.map_or(f64::INFINITY, f64::abs);
     let by_name = |a: &Row<'_>, b: &Row<'_>| {
-        labels[a.benchmark].cmp(&labels[b.benchmark]).then_with(|| a.comparison.metric.cmp(&b.comparison.metric))
+        labels[a.benchmark]
+            .cmp(&labels[b.benchmark])
+            .then_with(|| a.comparison.metric.cmp(&b.comparison.metric))
     };
     let of_kind = rows.iter().filter(|row| row.change.is_some_and(|change| change.direction == direction));
     of_kind.max_by(|a, b| size(a).total_cmp(&size(b)).then_with(|| by_name(b, a)))

@@ -168,7 +168,9 @@ fn push_filters(rows: &[Row<'_>], page: &mut String) {
     for (name, kinds) in KINDS {
         let _ = write!(page, "<option value=\"{kinds}\">{name}</option>");
     }
-    page.push_str("</select></label>\n<label>Group <select id=\"group\"><option value=\"\">All groups</option>");
+    page.push_str(
+        "</select></label>\n<label>Group <select id=\"group\"><option value=\"\">All groups</option>",
+    );
     for group in groups {
         // The sign in front tells the empty group from no choice.
         let _ = write!(page, "<option value=\"={0}\">{0}</option>", escape(group));
@@ -200,7 +202,11 @@ fn push_row(index: usize, row: &Row<'_>, items: &mut Vec<Item>, page: &mut Strin
     };
     let item = comparison.map(|comparison| Item::of(row, comparison)).filter(Item::shows_anything);
     let kind = row.weight.as_str();
-    let _ = write!(page, "<tr class=\"{kind}\" data-kind=\"{kind}\" data-group=\"{}\"", escape(&row.benchmark.group));
+    let _ = write!(
+        page,
+        "<tr class=\"{kind}\" data-kind=\"{kind}\" data-group=\"{}\"",
+        escape(&row.benchmark.group)
+    );
     if item.is_some() {
         let _ = write!(page, " data-item=\"{}\"", items.len());
     }
@@ -323,7 +329,8 @@ impl Item {
         let side = |revision: &str| ItemSide::of(row.benchmark, it, revision);
         let (divisor, unit) = quantity::scale(it.base.or(it.head).unwrap_or(0.0), &it.unit);
         let better_lower = it.better == Better::Lower;
-        let has_order = row.benchmark.sides.iter().flat_map(|side| &side.runs).all(|run| run.sequence.is_some());
+        let has_order =
+            row.benchmark.sides.iter().flat_map(|side| &side.runs).all(|run| run.sequence.is_some());
         Self {
             title: format!("{} {}", row.target, row.metric),
             names: [visible(&it.base_revision), visible(&it.head_revision)],
@@ -372,7 +379,8 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        let word =
+            chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let letter = LETTERS[(word >> (18 - 6 * place) & 63) as usize];
             text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
