@@ -19,7 +19,9 @@ use report_support::{assert_snapshot, header};
 /// So many quiet benchmarks that did not change, in the groups `parse` and `emit`.
 fn quiet(draw: &mut Draw, count: usize) -> Vec<Evidence> {
     let group = |at: usize| if at.is_multiple_of(2) { "parse" } else { "emit" };
-    (0..count).map(|at| benchmark(draw, "codec", &format!("{}/{at}", group(at)), 12_000.0, 1.0, 0.01)).collect()
+    (0..count)
+        .map(|at| benchmark(draw, "codec", &format!("{}/{at}", group(at)), 12_000.0, 1.0, 0.01))
+        .collect()
 }
 
 /// Checks the outputs against their files. The first line of the Markdown below its mark, and the last of the terminal,
@@ -62,7 +64,11 @@ fn mixed_run_shows_both_sides_and_the_groups_that_disagree() {
     let mut all = quiet(&mut draw, 6);
     all.extend((0..4).map(|at| benchmark(&mut draw, "codec", &format!("emit/slow {at}"), 9e3, 1.04, 0.01)));
     all.extend((0..5).map(|at| benchmark(&mut draw, "codec", &format!("parse/fast {at}"), 9e3, 0.8, 0.01)));
-    check("mixed", &judged_report(all), "✅ gate passed, with regressions within the limits and improvements");
+    check(
+        "mixed",
+        &judged_report(all),
+        "✅ gate passed, with regressions within the limits and improvements",
+    );
 }
 
 #[test]
@@ -108,7 +114,11 @@ fn everything_slower_by_a_little_says_that_all_rows_moved_together() {
     let mut draw = Draw::new(8);
     let ids = (0..16).map(|at| format!("{}/{at}", ["parse", "emit"][at % 2]));
     let all = ids.map(|id| benchmark(&mut draw, "codec", &id, 7e5, 1.03, 0.004)).collect();
-    check("shifted", &judged_report(all), "✅ gate passed, with a regression within the limits (16 benchmarks");
+    check(
+        "shifted",
+        &judged_report(all),
+        "✅ gate passed, with a regression within the limits (16 benchmarks",
+    );
 }
 
 #[test]
@@ -117,7 +127,13 @@ fn regression_beside_a_crash_is_named_in_the_same_line() {
     let mut all = quiet(&mut draw, 2);
     all.push(benchmark(&mut draw, "codec", "parse/deep", 48_000.0, 2.5, 0.01));
     let message = "codec/parse/crash: the benchmark ended with exit code 101; run it alone to see why";
-    all.push(broken("codec", "parse/crash", ErrorKind::ExitCode, message, "thread 'main' panicked at benches/codec.rs:3"));
+    all.push(broken(
+        "codec",
+        "parse/crash",
+        ErrorKind::ExitCode,
+        message,
+        "thread 'main' panicked at benches/codec.rs:3",
+    ));
     check("regression-and-crash", &judged_report(all), "also 1 regression: codec/parse/deep");
 }
 

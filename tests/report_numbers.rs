@@ -137,7 +137,11 @@ fn comparisons(report: &Report) -> BTreeMap<(String, String), Value> {
 
 fn unescaped(text: &str) -> String {
     let text = text.replace("\\_", "_").replace("\\[", "[").replace("\\]", "]");
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").replace("&quot;", "\"").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&#39;", "'")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
 }
 
 #[test]
@@ -147,7 +151,9 @@ fn markdown_shows_the_numbers_of_the_json() {
         let report = any_report(seed, 8);
         let mut all = comparisons(&report);
         let text = markdown::report(&report, usize::MAX);
-        for line in text.lines().filter(|line| line.matches('|').count() == 8 && !line.starts_with("| verdict")) {
+        for line in
+            text.lines().filter(|line| line.matches('|').count() == 8 && !line.starts_with("| verdict"))
+        {
             let cells: Vec<String> = line.split('|').map(|cell| unescaped(cell.trim())).collect();
             let name = |cell: &str| cell.trim_matches('`').to_owned();
             let key = (name(&cells[2]), name(&cells[3]));
@@ -175,7 +181,9 @@ fn markdown_counts_and_impact_are_those_of_the_json() {
         let counts = text.lines().find(|line| line.contains(" benchmark")).unwrap();
         let total = format!("{} benchmark", summary["benchmarks"]);
         assert!(text.contains(&total), "{counts}");
-        let Some(line) = text.lines().find_map(|line| line.trim_start().strip_prefix("- impact ")) else { continue };
+        let Some(line) = text.lines().find_map(|line| line.trim_start().strip_prefix("- impact ")) else {
+            continue;
+        };
         let shown = Shown::parse(line.split_whitespace().next().unwrap());
         equal(Some(shown), &summary["overall"][0]["impact"]["time_percent"], "impact");
         impacts += 1;
@@ -220,7 +228,10 @@ fn html_shows_the_numbers_of_the_json_and_holds_the_exact_ones() {
             let item = &items[item.split('"').next().unwrap().parse::<usize>().unwrap()];
             if let Some(change) = item["change"].as_array() {
                 let fields = ["change_percent", "ci_low_percent", "ci_high_percent"];
-                assert!(change.iter().zip(fields).all(|(number, field)| *number == comparison[field]), "{what}");
+                assert!(
+                    change.iter().zip(fields).all(|(number, field)| *number == comparison[field]),
+                    "{what}"
+                );
             }
             assert_eq!(item["limit"].as_f64().map(f64::abs), comparison["max_percent"].as_f64(), "{what}");
         }
@@ -244,8 +255,10 @@ fn html_plots_hold_every_finite_sample() {
                 .find(|(benchmark, it)| format!("{} {}", benchmark.identity.label(), it.metric) == title)
                 .unwrap();
             for (side, plotted) in benchmark.sides.iter().zip([&item["base"], &item["head"]]) {
-                let values: Vec<f64> = side.runs.iter().filter_map(|run| run.values.get(&comparison.metric)).collect();
-                let shown: Vec<f64> = plotted["values"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+                let values: Vec<f64> =
+                    side.runs.iter().filter_map(|run| run.values.get(&comparison.metric)).collect();
+                let shown: Vec<f64> =
+                    plotted["values"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
                 assert_eq!(values, shown, "{title}");
             }
         }
@@ -270,7 +283,11 @@ fn csv_holds_the_exact_numbers_of_the_json() {
             let comparison = all.remove(&key).unwrap();
             for (name, value) in comparison.as_object().unwrap() {
                 if value.is_number() && heading.iter().any(|it| it == name) {
-                    assert_eq!(cell(name).parse::<f64>().ok(), value.as_f64(), "report {seed}, {key:?} {name}");
+                    assert_eq!(
+                        cell(name).parse::<f64>().ok(),
+                        value.as_f64(),
+                        "report {seed}, {key:?} {name}"
+                    );
                 }
             }
             let samples = [cell("base_samples"), cell("head_samples")].map(|it| it.parse::<u64>().unwrap());

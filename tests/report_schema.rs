@@ -100,7 +100,18 @@ fn schema_lists_every_word_that_a_report_may_hold() {
         };
     }
     check!(
-        Verdict, Reason, BenchResult, BudgetStatus, ErrorKind, Presence, Stage, StoppedBecause, Preset, Stop, Correction,
-        Label, Certainty
+        Verdict,
+        Reason,
+        BenchResult,
+        BudgetStatus,
+        ErrorKind,
+        Presence,
+        Stage,
+        StoppedBecause,
+        Preset,
+        Stop,
+        Correction,
+        Label,
+        Certainty
     );
 }

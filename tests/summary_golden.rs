@@ -108,8 +108,9 @@ fn golden_impacts_follow_the_worst_the_best_or_the_geometric_mean() {
         let mut impacts: Vec<Option<f64>> = list(case, "impacts").iter().map(Value::as_f64).collect();
         if let Some(base) = case["base_time"].as_array() {
             let times = base.iter().zip(list(case, "head_time"));
-            let of_times: Vec<Option<f64>> =
-                times.map(|(base, head)| impact::of_times(base.as_f64().unwrap(), head.as_f64().unwrap())).collect();
+            let of_times: Vec<Option<f64>> = times
+                .map(|(base, head)| impact::of_times(base.as_f64().unwrap(), head.as_f64().unwrap()))
+                .collect();
             assert_eq!(of_times.len(), impacts.len(), "{name}");
             for (ours, theirs) in of_times.iter().zip(&impacts) {
                 let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;

@@ -8,7 +8,8 @@ mod suite_support;
 use cargo_benchgate::suite::metric::{Better, Metric};
 use cargo_benchgate::summary::change::threshold;
 use cargo_benchgate::summary::{
-    Certainty, Direction, ImpactRule, Label, Magnitude, Overall, SummarySettings, impact, overall, significant,
+    Certainty, Direction, ImpactRule, Label, Magnitude, Overall, SummarySettings, impact, overall,
+    significant,
 };
 use cargo_benchgate::verdict::outcome::{BenchResult, Comparison, Reason, Verdict};
 
@@ -46,7 +47,8 @@ fn all_summed(rows: Vec<(&str, Comparison)>, settings: SummarySettings) -> Vec<O
 
 #[test]
 fn row_is_significant_when_its_interval_excludes_0_and_its_change_is_large_enough() {
-    let of = |change, width| significant(&row(change, width), MIN_CHANGE).map(|it| (it.direction, it.magnitude));
+    let of =
+        |change, width| significant(&row(change, width), MIN_CHANGE).map(|it| (it.direction, it.magnitude));
     assert_eq!(of(0.2, 0.1), Some((Direction::Regression, Magnitude::Small)));
     assert_eq!(of(-12.0, 1.0), Some((Direction::Improvement, Magnitude::VeryLarge)));
     assert_eq!(of(0.19, 0.01), None, "too small");
@@ -98,7 +100,11 @@ fn more_of_a_metric_where_more_is_better_is_an_improvement() {
 #[test]
 fn gate_verdicts_have_no_vote_and_rows_that_are_not_gated_only_where_none_is() {
     let passes = summed(vec![("a", row(3.0, 1.0)), ("b", row(2.0, 1.0))]);
-    assert_eq!((passes.label, passes.flagged.regressions), (Label::Regression, 2), "both are a pass of the gate");
+    assert_eq!(
+        (passes.label, passes.flagged.regressions),
+        (Label::Regression, 2),
+        "both are a pass of the gate"
+    );
     let open = |change| Comparison { gate: false, ..row(change, 1.0) };
     let beside = summed(vec![("a", row(0.1, 1.0)), ("b", open(9.0))]);
     assert_eq!((beside.label, beside.rows), (Label::Unchanged, 1));
@@ -118,7 +124,9 @@ fn throughput_that_mirrors_latency_is_not_counted_twice() {
 fn run_without_a_comparison_has_no_summary() {
     assert!(all_summed(vec![], SummarySettings::default()).is_empty());
     let nothing = judged(BenchResult::Pass, vec![], vec![]);
-    assert!(overall(&[evidence(identity("t", "a"), vec![])], &[nothing], SummarySettings::default()).is_empty());
+    assert!(
+        overall(&[evidence(identity("t", "a"), vec![])], &[nothing], SummarySettings::default()).is_empty()
+    );
 }
 
 #[test]

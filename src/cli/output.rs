@@ -154,7 +154,9 @@ impl Outputs {
         for output in &self.0 {
             if let Some(path) = &output.path {
                 let written = match output.format {
-                    Format::Markdown => report::write::write_section(path, |file| render(output.format, false, file)),
+                    Format::Markdown => {
+                        report::write::write_section(path, |file| render(output.format, false, file))
+                    }
                     _ => report::write::write_with(path, |file| render(output.format, false, file)),
                 };
                 match written {
@@ -201,10 +203,8 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
 /// file for it.
 fn append_to_workflow(report: &Report, ui: &Ui) -> Result<(), Error> {
     let summary = || report::markdown::report(report, report::markdown::LIMIT);
-    let files: [(&str, &dyn Fn() -> String); 2] = [
-        ("GITHUB_STEP_SUMMARY", &summary),
-        ("GITHUB_OUTPUT", &|| report::github::outputs(report)),
-    ];
+    let files: [(&str, &dyn Fn() -> String); 2] =
+        [("GITHUB_STEP_SUMMARY", &summary), ("GITHUB_OUTPUT", &|| report::github::outputs(report))];
     let mut failure = None;
     for (variable, text) in files {
         let Some(path) = std::env::var_os(variable).filter(|path| !path.is_empty()) else { continue };
@@ -229,8 +229,7 @@ fn render(
     let text = match format {
         Format::Json => return report::json::write(report, writer),
         Format::Terminal => {
-            let options =
-                report::terminal::Options { color, width: ui.width(), verbose: 0 < ui.verbosity() };
+            let options = report::terminal::Options { color, width: ui.width(), verbose: 0 < ui.verbosity() };
             report::terminal::terminal(report, options)
         }
         Format::Markdown => report::markdown::report(report, report::markdown::LIMIT),

@@ -6,7 +6,7 @@ use super::measuring::Measured;
 use crate::build::{self, CargoSettings};
 use crate::error::Error;
 use crate::machine;
-use crate::report::assemble::{Header, assemble};
+use crate::report::assemble::{Header, assemble, identity_order};
 use crate::report::model::{Report, RunWide, Toolchain};
 use crate::suite::Suite;
 use crate::summary;
@@ -50,7 +50,7 @@ pub(super) fn header(
 pub(super) fn report(
     mut header: Header,
     seed: u64,
-    measured: Measured,
+    mut measured: Measured,
     cleaned: &Result<(), String>,
 ) -> Report {
     header.seed = seed;
@@ -59,6 +59,8 @@ pub(super) fn report(
         machine.load_at_end = machine::load_average();
     }
     header.warnings.extend(measured.notes);
+    // In the order of the report, so that judging it again names and sums up in the same one.
+    measured.evidence.sort_by(|a, b| identity_order(&a.identity, &b.identity));
     let run = RunContext {
         seed,
         started_at: header.started_at.clone(),

@@ -153,7 +153,10 @@ mod tests {
     #[test]
     fn markdown_prose_has_no_markup_left() {
         assert_eq!(markdown("a*b_c [x](y) `z` <b> & |"), r"a\*b\_c \[x\](y) \`z\` &lt;b&gt; &amp; &#124;");
-        assert_eq!(markdown("@me #12 :x: https://a www.b"), "@<!-- -->me #<!-- -->12 :<!-- -->x: https:<!-- -->//a www<!-- -->.b");
+        assert_eq!(
+            markdown("@me #12 :x: https://a www.b"),
+            "@<!-- -->me #<!-- -->12 :<!-- -->x: https:<!-- -->//a www<!-- -->.b"
+        );
         assert_eq!(markdown("- item"), r"\- item");
         assert_eq!(markdown("12. item"), r"12\. item");
         assert_eq!(markdown("a: b. 1.5"), "a: b. 1.5");

@@ -46,7 +46,9 @@ fn commands(level: &str, rows: &[&Row<'_>]) -> Vec<String> {
         .collect();
     if shown < rows.len() {
         let more = rows.len() - shown;
-        lines.push(format!("::{level} title=benchgate::{more} more like these are in the summary and the reports"));
+        lines.push(format!(
+            "::{level} title=benchgate::{more} more like these are in the summary and the reports"
+        ));
     }
     lines
 }

@@ -27,8 +27,17 @@ pub fn junit(report: &Report) -> String {
         rows.iter().for_each(|row| case(name, row, &mut text));
         text.push_str("  </testsuite>\n");
     }
-    let _ = writeln!(text, "</testsuites>\n<!-- {} -->", html(&overview::headline(report)).replace("--", "- -"));
-    text
+    // A failing status that no row explains: an interrupted run, or nothing measured.
+    if report.exit.code != 0 && !rows.iter().any(|row| row.weight.is_problem()) {
+        let _ = writeln!(
+            text,
+            "  <testsuite name=\"benchgate\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n    <testcase \
+             classname=\"benchgate\" name=\"run\">\n      <error type=\"run\" message=\"{}\"/>\n    </testcase>\n  \
+             </testsuite>",
+            html(&overview::headline(report))
+        );
+    }
+    text + "</testsuites>\n"
 }
 
 fn counts(rows: &[&Row<'_>]) -> String {

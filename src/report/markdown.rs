@@ -24,7 +24,8 @@ const MOST_LINES: usize = 20;
 /// Most failures that are quoted with their output.
 const MOST_ERRORS: usize = 5;
 
-const TABLE: &str = "| verdict | benchmark | metric | base | head | change | why |\n|---|---|---|--:|--:|---|---|\n";
+const TABLE: &str =
+    "| verdict | benchmark | metric | base | head | change | why |\n|---|---|---|--:|--:|---|---|\n";
 
 /// The report between its two marks, at most `limit` bytes (at least 20 000) long. What does not fit is counted.
 pub fn report(report: &Report, limit: usize) -> String {
@@ -54,7 +55,9 @@ pub fn report(report: &Report, limit: usize) -> String {
         text.push_str(&format!("<details><summary>{}</summary>\n\n", counted(&others)));
         let left_out = push_table(&others, &mut room, &mut text);
         if 0 < left_out {
-            text.push_str(&format!("{left_out} more rows do not fit here; all are in the JSON and HTML reports.\n\n"));
+            text.push_str(&format!(
+                "{left_out} more rows do not fit here; all are in the JSON and HTML reports.\n\n"
+            ));
         }
         text.push_str("</details>\n\n");
     }
@@ -181,7 +184,11 @@ fn counted(rows: &[&Row<'_>]) -> String {
     }
     let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {}", prose(word))).collect();
     let all = if rows.len() == 1 { "1 row".to_owned() } else { format!("{} rows", rows.len()) };
-    format!("{all} that {} not fail the run: {}", if rows.len() == 1 { "does" } else { "do" }, counts.join(", "))
+    format!(
+        "{all} that {} not fail the run: {}",
+        if rows.len() == 1 { "does" } else { "do" },
+        counts.join(", ")
+    )
 }
 
 /// What was run, where, and what advises the reader; folded.

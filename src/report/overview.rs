@@ -54,7 +54,9 @@ pub fn headline(report: &Report) -> String {
     let because = |otherwise: &str| because.clone().unwrap_or_else(|| otherwise.to_owned());
     match State::of(report) {
         State::Failed => format!("gate failed: {}", because("exit status 1")),
-        State::NotEnforced => format!("gate not enforced (--no-fail), and would have failed: {}", because("see below")),
+        State::NotEnforced => {
+            format!("gate not enforced (--no-fail), and would have failed: {}", because("see below"))
+        }
         State::Undecided => format!("gate undecided (exit status {}): {}", exit.code, because("see below")),
         State::PassedOpen => format!("gate passed{}{}", within_limits(report), wording::unsaid(report)),
         State::Passed => {
@@ -83,10 +85,26 @@ fn within_limits(report: &Report) -> &'static str {
 /// One line for each revision: the label with its certainty and the numbers behind it, as far as that place shows them;
 /// then the groups that changed otherwise, and what all rows share.
 pub fn lines(report: &Report, place: Place) -> Vec<String> {
-    report.summary.overall.iter().flat_map(|overall| of_revision(report, overall, place)).collect()
+    report
+        .summary
+        .overall
+        .iter()
+        .flat_map(|overall| of_revision(report, overall, place, |_| String::new()))
+        .collect()
 }
 
-fn of_revision(report: &Report, overall: &Overall, place: Place) -> Vec<String> {
+/// The same with a bar beside the impact, for places without pictures.
+pub fn lines_with_bars(report: &Report, place: Place) -> Vec<String> {
+    let bar = |impact: &Impact| format!("{} ", gauge(impact.gauge));
+    report.summary.overall.iter().flat_map(|overall| of_revision(report, overall, place, bar)).collect()
+}
+
+fn of_revision(
+    report: &Report,
+    overall: &Overall,
+    place: Place,
+    bar: impl Fn(&Impact) -> String,
+) -> Vec<String> {
     let several = 1 < report.summary.overall.len();
     let whose = match several {
         true => format!("overall @{}", visible(spec_of(report, &overall.revision))),
@@ -100,7 +118,7 @@ fn of_revision(report: &Report, overall: &Overall, place: Place) -> Vec<String> 
     }
     lines.extend(overall.shift.as_ref().map(|it| format!("  {}", shift(it))));
     let impact = overall.impact.as_ref().filter(|impact| 1 < impact.benchmarks);
-    lines.extend(impact.map(|it| format!("  {}", self::impact(it))));
+    lines.extend(impact.map(|it| format!("  {}{}", bar(it), self::impact(it))));
     lines
 }
 
@@ -196,7 +214,7 @@ pub fn impact(impact: &Impact) -> String {
 }
 
 /// A bar from half the time to twice the time, on a logarithmic scale: `[----------|==>-------]`.
-pub fn gauge(position: f64) -> String {
+fn gauge(position: f64) -> String {
     const HALF: usize = 10;
     let steps = (position.abs() * HALF as f64).round() as usize;
     let steps = if position != 0.0 { steps.max(1) } else { 0 };

@@ -7,11 +7,12 @@ use unicode_width::UnicodeWidthStr;
 /// The text with everything that could drive a terminal, or reorder its line, written out as an escape.
 pub fn visible(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    // At the start of a line, or anywhere, these would be commands to the runner of a workflow that shows the line.
-    let is_command = text.trim_start().starts_with("::");
-    let start = text.len() - text.trim_start().len();
     for (at, character) in text.char_indices() {
-        if is_command && at == start || character == '[' && safe.ends_with("##") {
+        // At the start of a line, or anywhere, these are commands to the runner of a workflow that shows the line; any word
+        // may come to stand at the start, where lines are wrapped.
+        let starts_word = || text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        let is_command = character == ':' && text[at..].starts_with("::") && starts_word();
+        if is_command || character == '[' && safe.ends_with("##") {
             safe.extend(character.escape_unicode());
         } else if character.is_control() || reorders(character) {
             safe.extend(character.escape_default());
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(visible("\u{1b}[31mred\n\ttab\u{7}\u{9b}"), "\\u{1b}[31mred\\n\\ttab\\u{7}\\u{9b}");
         assert_eq!(visible("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
         assert_eq!(visible("::error::x ##[error]y a::b"), "\\u{3a}:error::x ##\\u{5b}error]y a::b");
-        assert_eq!(visible(" ::x"), " \\u{3a}:x");
+        assert_eq!(visible(" ::x ::y a::b"), " \\u{3a}:x \\u{3a}:y a::b");
         assert_eq!(visible("grp/🦀 café \"x\" \\ '"), "grp/🦀 café \"x\" \\ '");
     }
 

@@ -63,7 +63,8 @@ pub fn write_section(
         None => section,
         Some(file) => {
             let section = String::from_utf8_lossy(&section);
-            markdown::replace_section(&file, &section).map_or_else(|| section.into_owned().into_bytes(), String::into_bytes)
+            markdown::replace_section(&file, &section)
+                .map_or_else(|| section.into_owned().into_bytes(), String::into_bytes)
         }
     };
     write_file(path, &text)

@@ -12,7 +12,8 @@ use super::quantity::parse_amount;
 use super::read_budget::read_budgets;
 use super::read_launch::read_launch;
 use super::reader::{
-    Reader, boolean, duration, max_percent, number, percent_up_to, ratio, show_percent, text, texts, whole, word, words,
+    Reader, boolean, duration, max_percent, number, percent_up_to, ratio, show_percent, text, texts, whole,
+    word, words,
 };
 use super::run_wide::{AlsoFailOn, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};

@@ -65,7 +65,10 @@ fn of_revision(
     if rows.is_empty() {
         return None;
     }
-    let expected_by_chance: f64 = rows.iter().map(|row| row.error).sum();
+    // In one order, so that the same rows give the same sum however they are listed.
+    let mut errors: Vec<f64> = rows.iter().map(|row| row.error).collect();
+    errors.sort_by(f64::total_cmp);
+    let expected_by_chance: f64 = errors.iter().sum();
     let by_chance = take_the_vote_of_chance(&mut rows, expected_by_chance);
     let rows = rows;
     let changes: Vec<Change> = rows.iter().filter_map(|row| row.change).collect();
@@ -98,8 +101,8 @@ fn of_revision(
         expected_by_chance,
         noteworthy: rows.iter().filter(doubled).count(),
         magnitude: changes.iter().map(|change| change.magnitude).max(),
-        worst: extreme(&rows, Direction::Regression).map(named),
-        best: extreme(&rows, Direction::Improvement).map(named),
+        worst: extreme(&rows, Direction::Regression, labels).map(named),
+        best: extreme(&rows, Direction::Improvement, labels).map(named),
         groups: groups(&rows, whole),
         shift: shift::shift(&times(&rows), settings.min_change_percent),
         impact: impact_of(&rows, all(), settings),
@@ -167,11 +170,16 @@ fn certainty(rows: &[Row<'_>], changes: &[Change], expected: f64) -> Certainty {
     if concentrated { certainty.max(Certainty::Probably) } else { certainty }
 }
 
-fn extreme<'a, 'b>(rows: &'a [Row<'b>], direction: Direction) -> Option<&'a Row<'b>> {
+/// The row that changed most; of equals the first by name.
+fn extreme<'a, 'b>(rows: &'a [Row<'b>], direction: Direction, labels: &[String]) -> Option<&'a Row<'b>> {
     let size = |row: &Row<'_>| row.comparison.change_percent.map_or(f64::INFINITY, f64::abs);
+    let by_name = |a: &Row<'_>, b: &Row<'_>| {
+        labels[a.benchmark]
+            .cmp(&labels[b.benchmark])
+            .then_with(|| a.comparison.metric.cmp(&b.comparison.metric))
+    };
     let of_kind = rows.iter().filter(|row| row.change.is_some_and(|change| change.direction == direction));
-    // Of equals the first, as the report lists them.
-    of_kind.rev().max_by(|a, b| size(a).total_cmp(&size(b)))
+    of_kind.max_by(|a, b| size(a).total_cmp(&size(b)).then_with(|| by_name(b, a)))
 }
 
 fn groups(rows: &[Row<'_>], whole: Label) -> Vec<GroupSummary> {

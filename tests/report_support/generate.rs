@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cargo_benchgate::report::assemble::identity_order;
 use cargo_benchgate::report::model::Report;
 use cargo_benchgate::report::{Header, assemble};
 use cargo_benchgate::suite::metric::{Better, Metric, Unit};
@@ -62,7 +63,14 @@ pub(crate) fn samples(draw: &mut Draw, revision: &str, count: u32, of: &[(Metric
 }
 
 /// A benchmark whose head takes `factor` times what base takes.
-pub(crate) fn benchmark(draw: &mut Draw, target: &str, id: &str, base: f64, factor: f64, spread: f64) -> Evidence {
+pub(crate) fn benchmark(
+    draw: &mut Draw,
+    target: &str,
+    id: &str,
+    base: f64,
+    factor: f64,
+    spread: f64,
+) -> Evidence {
     let base_side = samples(draw, "base", 30, &[(Metric::Latency, base, spread)]);
     let head_side = samples(draw, "head", 30, &[(Metric::Latency, base * factor, spread)]);
     let mut made = evidence(identity(target, id), vec![base_side, head_side]);
@@ -73,7 +81,8 @@ pub(crate) fn benchmark(draw: &mut Draw, target: &str, id: &str, base: f64, fact
 
 /// One that failed.
 pub(crate) fn broken(target: &str, id: &str, kind: ErrorKind, message: &str, stderr: &str) -> Evidence {
-    let sides = ["base", "head"].map(|name| Side { revision: name.into(), executable_sha256: None, runs: vec![] });
+    let sides =
+        ["base", "head"].map(|name| Side { revision: name.into(), executable_sha256: None, runs: vec![] });
     let mut made = evidence(identity(target, id), sides.into());
     let stderr = Some(stderr.to_owned()).filter(|text| !text.is_empty());
     made.error = Some(BenchmarkError { kind, message: message.into(), stderr });
@@ -91,7 +100,8 @@ pub(crate) fn absent(draw: &mut Draw, target: &str, id: &str, presence: Presence
 }
 
 /// What a run makes of the evidence.
-pub(crate) fn report_of(evidence: Vec<Evidence>, header: Header, context: &RunContext) -> Report {
+pub(crate) fn report_of(mut evidence: Vec<Evidence>, header: Header, context: &RunContext) -> Report {
+    evidence.sort_by(|a, b| identity_order(&a.identity, &b.identity));
     let mut judgement = judge_run(&evidence, context);
     judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);
     let header = Header { warnings: [header.warnings, judgement.warnings].concat(), ..header };
@@ -115,7 +125,15 @@ fn any_benchmark(draw: &mut Draw, number: u64) -> Evidence {
     let id = format!("group {}/case_{number}", draw.below(4));
     let target = ["parse", "whole"][draw.below(2) as usize];
     match draw.below(12) {
-        0 => return broken(target, &id, ErrorKind::ExitCode, "it ended with exit code 101", "thread panicked"),
+        0 => {
+            return broken(
+                target,
+                &id,
+                ErrorKind::ExitCode,
+                "it ended with exit code 101",
+                "thread panicked",
+            );
+        }
         1 => {
             let kinds = [Presence::New, Presence::Removed, Presence::Unchanged, Presence::NotComparable];
             let kind = kinds[draw.below(4) as usize];
@@ -137,7 +155,8 @@ fn any_benchmark(draw: &mut Draw, number: u64) -> Evidence {
         (tokens.clone(), 10f64.powf(draw.unit() * 6.0), spread),
     ];
     let kept = &of[..1 + draw.below(3) as usize];
-    let scaled: Vec<_> = kept.iter().map(|(metric, centre, spread)| (metric.clone(), centre * factor, *spread)).collect();
+    let scaled: Vec<_> =
+        kept.iter().map(|(metric, centre, spread)| (metric.clone(), centre * factor, *spread)).collect();
     let count = [4, 12, 30][draw.below(3) as usize];
     let sides = vec![samples(draw, "base", count, kept), samples(draw, "head", count, &scaled)];
     let mut made = evidence(identity(target, &id), sides);

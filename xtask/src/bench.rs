@@ -55,11 +55,15 @@ fn writing(binary: &Path) -> Result<(), Box<dyn Error>> {
     let text = json::json(&report);
     let started = Instant::now();
     let mut sizes = Vec::new();
-    let mut written = |format: &'static str, text: String| sizes.push(format!("{format} {:.1}", text.len() as f64 / 1e6));
+    let mut written =
+        |format: &'static str, text: String| sizes.push(format!("{format} {:.1}", text.len() as f64 / 1e6));
     written("json", json::json(&report));
     written("csv", csv::csv(&report));
     written("samples-csv", samples_csv::samples_csv(&report));
-    written("terminal", terminal::terminal(&report, terminal::Options { verbose: true, ..Default::default() }));
+    written(
+        "terminal",
+        terminal::terminal(&report, terminal::Options { verbose: true, ..Default::default() }),
+    );
     written("markdown", markdown::report(&report, markdown::LIMIT));
     written("github", github::annotations(&report));
     written("html", html::html(&report));
@@ -74,7 +78,16 @@ fn writing(binary: &Path) -> Result<(), Box<dyn Error>> {
     let input = folder.path().join("in.json");
     std::fs::write(&input, text)?;
     let formats = [
-        "json", "csv", "samples-csv", "terminal", "markdown", "github", "html", "junit", "bencher", "github-action-benchmark",
+        "json",
+        "csv",
+        "samples-csv",
+        "terminal",
+        "markdown",
+        "github",
+        "html",
+        "junit",
+        "bencher",
+        "github-action-benchmark",
     ];
     let mut args = vec!["report".into(), input.into_os_string()];
     for format in formats {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::stats::box_plot::BoxPlot;
 use crate::suite::metric::Better;
-use crate::summary::{Emphasis, Label, Overall, Place};
+use crate::summary::{Emphasis, Impact, Label, Overall, Place};
 use crate::verdict::evidence::Stage;
 use crate::verdict::outcome::Comparison;
 
@@ -92,6 +92,8 @@ fn push_head(report: &Report, rows: &[Row<'_>], headline: &str, page: &mut Strin
         }
         page.push_str("</ul>\n");
     }
+    let impacts = report.summary.overall.iter().filter_map(|overall| overall.impact.as_ref());
+    impacts.filter(|impact| 1 < impact.benchmarks).for_each(|impact| push_gauge(impact, page));
     report.summary.overall.iter().for_each(|overall| push_groups(overall, page));
     if let Some(next) = next_step(report, rows) {
         let _ = writeln!(
@@ -101,6 +103,29 @@ fn push_head(report: &Report, rows: &[Row<'_>], headline: &str, page: &mut Strin
             escape(&next.command)
         );
     }
+}
+
+/// The impact on a bar from half the time to twice the time, on a logarithmic scale.
+fn push_gauge(impact: &Impact, page: &mut String) {
+    const HALF: f64 = 110.0;
+    const MIDDLE: f64 = 150.0;
+    let end = MIDDLE + impact.gauge * HALF;
+    let class = if 0.0 < impact.gauge { "slower" } else { "faster" };
+    let _ = writeln!(
+        page,
+        "<svg class=\"gauge\" width=\"300\" height=\"38\" viewBox=\"0 0 300 38\" role=\"img\" aria-label=\"{}\"><rect \
+         class=\"scale\" x=\"{:.1}\" y=\"8\" width=\"{:.1}\" height=\"6\"/><rect class=\"{class}\" x=\"{:.1}\" y=\"5\" \
+         width=\"{:.1}\" height=\"12\"/><line class=\"axis\" x1=\"{MIDDLE}\" x2=\"{MIDDLE}\" y1=\"2\" y2=\"20\"/><text \
+         x=\"{:.1}\" y=\"34\" text-anchor=\"middle\">half the time</text><text x=\"{:.1}\" y=\"34\" \
+         text-anchor=\"middle\">twice the time</text></svg>",
+        escape(&overview::impact(impact)),
+        MIDDLE - HALF,
+        2.0 * HALF,
+        end.min(MIDDLE),
+        (end - MIDDLE).abs().max(1.0),
+        MIDDLE - HALF + 5.0,
+        MIDDLE + HALF - 5.0
+    );
 }
 
 fn push_groups(overall: &Overall, page: &mut String) {
@@ -143,7 +168,9 @@ fn push_filters(rows: &[Row<'_>], page: &mut String) {
     for (name, kinds) in KINDS {
         let _ = write!(page, "<option value=\"{kinds}\">{name}</option>");
     }
-    page.push_str("</select></label>\n<label>Group <select id=\"group\"><option value=\"\">All groups</option>");
+    page.push_str(
+        "</select></label>\n<label>Group <select id=\"group\"><option value=\"\">All groups</option>",
+    );
     for group in groups {
         // The sign in front tells the empty group from no choice.
         let _ = write!(page, "<option value=\"={0}\">{0}</option>", escape(group));
@@ -154,7 +181,11 @@ fn push_filters(rows: &[Row<'_>], page: &mut String) {
 fn push_table(rows: &[Row<'_>], items: &mut Vec<Item>, page: &mut String) {
     page.push_str("<table id=\"rows\">\n<caption hidden>All rows</caption>\n<thead><tr>");
     for (name, is_number) in COLUMNS {
-        let class = if is_number { " class=\"number\"" } else { "" };
+        let class = match (name, is_number) {
+            ("Change", _) => " class=\"number change\"",
+            (_, true) => " class=\"number\"",
+            _ => "",
+        };
         let _ = write!(page, "<th scope=\"col\"{class}><button type=\"button\">{name}</button></th>");
     }
     page.push_str("</tr></thead>\n<tbody>\n");
@@ -171,7 +202,11 @@ fn push_row(index: usize, row: &Row<'_>, items: &mut Vec<Item>, page: &mut Strin
     };
     let item = comparison.map(|comparison| Item::of(row, comparison)).filter(Item::shows_anything);
     let kind = row.weight.as_str();
-    let _ = write!(page, "<tr class=\"{kind}\" data-kind=\"{kind}\" data-group=\"{}\"", escape(&row.benchmark.group));
+    let _ = write!(
+        page,
+        "<tr class=\"{kind}\" data-kind=\"{kind}\" data-group=\"{}\"",
+        escape(&row.benchmark.group)
+    );
     if item.is_some() {
         let _ = write!(page, " data-item=\"{}\"", items.len());
     }
@@ -294,7 +329,8 @@ impl Item {
         let side = |revision: &str| ItemSide::of(row.benchmark, it, revision);
         let (divisor, unit) = quantity::scale(it.base.or(it.head).unwrap_or(0.0), &it.unit);
         let better_lower = it.better == Better::Lower;
-        let has_order = row.benchmark.sides.iter().flat_map(|side| &side.runs).all(|run| run.sequence.is_some());
+        let has_order =
+            row.benchmark.sides.iter().flat_map(|side| &side.runs).all(|run| run.sequence.is_some());
         Self {
             title: format!("{} {}", row.target, row.metric),
             names: [visible(&it.base_revision), visible(&it.head_revision)],
@@ -343,7 +379,8 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        let word =
+            chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let letter = LETTERS[(word >> (18 - 6 * place) & 63) as usize];
             text.push(if place <= chunk.len() { char::from(letter) } else { '=' });

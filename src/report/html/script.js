@@ -49,7 +49,7 @@
     const places = sides(item).flatMap(([, side]) => side.places);
     const y = scale(Math.min(...values), Math.max(...values), height - bottom - 8, 10);
     const x = scale(Math.min(...places), Math.max(...places), left + 10, width - 12);
-    for (const at of ticks(Math.min(...values), Math.max(...values), 4)) {
+    for (const at of ticks(Math.min(...values), Math.max(...values), 6)) {
       svg.append(make("line", { x1: left, x2: width, y1: y(at), y2: y(at), class: "axis" }));
       svg.append(make("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, digits(at / item.divisor)));
     }
@@ -79,7 +79,7 @@
     const all = sides(item).flatMap(([, side]) => side.values);
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const x = scale(low, high, left + 10, width - 12);
-    for (const at of ticks(low, high, 5)) {
+    for (const at of ticks(low, high, 7)) {
       svg.append(make("line", { x1: x(at), x2: x(at), y1: 6, y2: height - 24, class: "axis" }));
       svg.append(make("text", { x: x(at), y: height - 8, "text-anchor": "middle" }, digits(at / item.divisor)));
     }

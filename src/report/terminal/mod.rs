@@ -58,7 +58,9 @@ pub fn terminal(report: &Report, options: Options) -> String {
         text.push_str(&Table { rows }.render(options.color, options.width));
     }
     if 0 < folded {
-        text.push_str(&format!("... and {folded} more rows without a change to report (--verbose shows all)\n"));
+        text.push_str(&format!(
+            "... and {folded} more rows without a change to report (--verbose shows all)\n"
+        ));
     }
     text.push('\n');
     footer(report, options, &mut text);
@@ -126,14 +128,9 @@ fn footer(report: &Report, options: Options, text: &mut String) {
     for revision in &report.revisions {
         paragraph("", plain, &wording::revision(revision));
     }
-    for line in overview::lines(report, Place::Notice) {
+    for line in overview::lines_with_bars(report, Place::Notice) {
         let text = line.trim_start();
         paragraph(&line[..line.len() - text.len()], plain, text);
-    }
-    for impact in report.summary.overall.iter().filter_map(|overall| overall.impact.as_ref()) {
-        if 1 < impact.benchmarks {
-            paragraph("  ", plain, &format!("half the time {} twice the time", overview::gauge(impact.gauge)));
-        }
     }
     for line in wording::counts(report) {
         paragraph("", plain, &line);

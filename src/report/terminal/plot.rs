@@ -18,8 +18,7 @@ const BESIDE: usize = 40;
 
 /// The plots of a comparison, a line each; none of one without numbers.
 pub(super) fn lines(benchmark: &Benchmark, comparison: &Comparison, columns: Option<usize>) -> Vec<String> {
-    let columns =
-        columns.map_or(USUAL, |columns| columns.saturating_sub(BESIDE).clamp(NARROWEST, WIDEST));
+    let columns = columns.map_or(USUAL, |columns| columns.saturating_sub(BESIDE).clamp(NARROWEST, WIDEST));
     let names = [&comparison.base_revision, &comparison.head_revision].map(|name| visible(name));
     let widest = names.iter().map(|name| width(name)).chain(["interval".len()]).max().unwrap_or(0);
     let named = |name: &str, plot: String, scale: String| {
@@ -38,7 +37,9 @@ pub(super) fn lines(benchmark: &Benchmark, comparison: &Comparison, columns: Opt
     if let [Some(base), Some(head)] = sides {
         let ends = |plot: &BoxPlot| {
             let all = plot.outliers.iter().copied().chain([plot.low, plot.high]);
-            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            })
         };
         let (a, b) = (ends(&base), ends(&head));
         let scale = Scale { low: a.0.min(b.0), high: a.1.max(b.1), columns };
