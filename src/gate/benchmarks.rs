@@ -130,8 +130,15 @@ impl<'a> Finder<'a, '_> {
         base: Option<Program<'_>>,
         head: Program<'_>,
     ) -> Result<(), Error> {
-        let ids = base.as_ref().map_or(Ok(Vec::new()), |base| self.ids(target, variant, base));
-        let (base_ids, head_ids) = match (ids, self.ids(target, variant, &head)) {
+        let unchanged = base.is_some() && self.programs.is_unchanged(&target.id);
+        let head_ids = self.ids(target, variant, &head);
+        let ids = match &base {
+            // The same program lists the same.
+            Some(_) if unchanged => head_ids.clone(),
+            Some(base) => self.ids(target, variant, base),
+            None => Ok(Vec::new()),
+        };
+        let (base_ids, head_ids) = match (ids, head_ids) {
             (Ok(base_ids), Ok(head_ids)) => (base_ids, head_ids),
             (Err(trouble), Ok(_)) if trouble.kind == ErrorKind::Unsupported => {
                 self.base_is_unreadable(target, variant, &head, &trouble);
@@ -248,7 +255,11 @@ impl<'a> Finder<'a, '_> {
             return Ok(());
         };
         let settings = resolved.settings;
+        let unchanged = settings.compare
+            && self.programs.is_unchanged(&target.id)
+            && !self.programs.names_a_change(&resolved.launch);
         let presence = match (base, head) {
+            (Some(_), Some(_)) if unchanged => Presence::Unchanged,
             (Some(_), Some(_)) => Presence::Compared,
             (Some(_), None) => Presence::Removed,
             // Without a base at all nothing is new: head is just measured.
@@ -256,13 +267,18 @@ impl<'a> Finder<'a, '_> {
             (None, _) => Presence::New,
         };
         let mut evidence = evidence(&target.id, &variant.variant, id, harness.as_str(), presence, settings);
+        if presence == Presence::Compared && base.is_some() {
+            evidence.presence_note = self.programs.code_note(&target.id);
+        }
         // Of what is not compared, head alone is measured; a removed one has no head.
         let sides: Vec<(&str, &Program<'_>)> = match (base, head) {
-            (Some(base), Some(head)) if evidence.settings.compare => [base, head]
-                .into_iter()
-                .chain(further.iter().copied())
-                .map(|program| (program.name, program))
-                .collect(),
+            (Some(base), Some(head)) if evidence.settings.compare && presence == Presence::Compared => {
+                [base, head]
+                    .into_iter()
+                    .chain(further.iter().copied())
+                    .map(|program| (program.name, program))
+                    .collect()
+            }
             // A revision against itself: one program on both sides.
             (_, Some(head)) if self.context.request.command == super::Command::Aa => {
                 vec![("base", head), ("head", head)]
@@ -290,7 +306,9 @@ impl<'a> Finder<'a, '_> {
                 runs: Vec::new(),
             });
         }
-        if evidence.error.is_none() && !plans.is_empty() {
+        // Of identical programs head alone is measured, for its budgets.
+        let nothing_to_learn = presence == Presence::Unchanged && evidence.settings.budgets.is_empty();
+        if evidence.error.is_none() && !plans.is_empty() && !nothing_to_learn {
             let compared = 1 < plans.len();
             self.found.planned.push((
                 self.found.evidence.len(),

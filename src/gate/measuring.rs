@@ -48,12 +48,12 @@ pub(super) fn measure(
     let scratch = Scratch::make(slot)?;
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, &scratch.0);
-    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
     let work_directory = scratch.0.join("work");
     fs_err::create_dir(&work_directory)
         .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
-    let (head_tree, live_tree) = (slot.tree(&programs.head().name), slot.live_tree());
+    let (head_tree, live_tree) = (slot.tree(&programs.head().place), slot.live_tree());
     let finder = Finder {
         context,
         suite,
@@ -66,6 +66,9 @@ pub(super) fn measure(
     };
     let found = finder.find()?;
     refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if !found.planned.is_empty() {
+        programs.settle()?;
+    }
     let labels: Vec<(String, &BenchmarkSettings)> = found
         .planned
         .iter()

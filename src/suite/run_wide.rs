@@ -19,6 +19,16 @@ word_enum! {
     }
 }
 
+word_enum! {
+    /// Whose profile settings the revisions are built with.
+    ProfileFrom {
+        /// Each revision's own.
+        Each = "each",
+        /// Head's, for all of them.
+        Head = "head",
+    }
+}
+
 /// The run-wide settings, resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunWideSettings {
@@ -44,6 +54,10 @@ pub struct RunWideSettings {
     pub target: Option<String>,
     /// Globs of ignored files that are part of a head taken from the working tree.
     pub snapshot_include: Vec<String>,
+    /// The toolchain that builds all revisions; `None`: the one that is active where the user stands.
+    pub toolchain: Option<String>,
+    /// Whose profile settings the revisions are built with.
+    pub profile_from: ProfileFrom,
 }
 
 /// What one table says of the run.
@@ -58,6 +72,8 @@ pub(super) struct RunLayer {
     pub(super) features: Option<Set<Vec<String>>>,
     pub(super) target: Option<Set<String>>,
     pub(super) snapshot_include: Option<Set<Vec<String>>>,
+    pub(super) toolchain: Option<Set<String>>,
+    pub(super) profile_from: Option<Set<ProfileFrom>>,
 }
 
 /// Settles the run-wide keys of the workspace, the selected packages and the command line.
@@ -83,6 +99,8 @@ pub(super) fn settle(
     let features = settle_key!(features, "features");
     let target = settle_key!(target, "target");
     let snapshot_include = settle_key!(snapshot_include, "snapshot_include");
+    let toolchain = settle_key!(toolchain, "toolchain");
+    let profile_from = settle_key!(profile_from, "profile_from");
     let mut also_fail_on = overrides.also_fail_on.clone().or(also_fail_on).unwrap_or_default();
     also_fail_on.sort_unstable();
     also_fail_on.dedup();
@@ -98,6 +116,8 @@ pub(super) fn settle(
         no_default_features: overrides.no_default_features,
         target: overrides.target.clone().or(target),
         snapshot_include: snapshot_include.unwrap_or_default(),
+        toolchain,
+        profile_from: profile_from.unwrap_or(ProfileFrom::Each),
     }
 }
 

@@ -143,7 +143,11 @@ fn compared_rows(
             true => format!("{label} @{}", visible(spec_of(report, &comparison.head_revision))),
             false => label.clone(),
         };
-        rows.push(comparison_row(target, comparison));
+        let (weight, mut row) = comparison_row(target, comparison);
+        if [Verdict::Regression, Verdict::Improved].contains(&comparison.verdict) {
+            row.notes.extend(wording::code_note(benchmark));
+        }
+        rows.push((weight, row));
     }
     rows.extend(checks(benchmark, &label));
     if let Some(reason) = wording::presence(benchmark) {
