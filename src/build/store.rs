@@ -81,6 +81,8 @@ struct Record {
     targets: Vec<KeptTarget>,
     /// Relative to the target directory.
     files: BTreeMap<PathBuf, KeptFile>,
+    /// The same; a directory may be empty.
+    directories: BTreeSet<PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -171,7 +173,7 @@ impl Store {
         let entry = self.entry(key);
         let Some(targets) = kept_targets(built) else { return Ok(false) };
         let io = || BuildError::io("keep executables");
-        let Some(files) = files_of(&targets, place).map_err(io())? else { return Ok(false) };
+        let Some((files, directories)) = files_of(&targets, place).map_err(io())? else { return Ok(false) };
         let watched = watched_names(&place.target).map_err(io())?;
         let mut record = Record {
             version: VERSION,
@@ -182,6 +184,7 @@ impl Store {
             watched: watched_now(watched.iter(), settings),
             targets,
             files: BTreeMap::new(),
+            directories,
         };
         fs_err::create_dir_all(&self.directory).map_err(io())?;
         let partial = tempfile::Builder::new().prefix("partial-").tempdir_in(&self.directory).map_err(io())?;
@@ -234,7 +237,7 @@ impl Record {
         use sha2::{Digest, Sha256};
         let text = serde_json::to_vec(&(
             (self.version, &self.label, &self.layout, &self.lock),
-            (&self.watched, &self.targets, &self.files),
+            (&self.watched, &self.targets, &self.files, &self.directories),
         ))?;
         Ok(hexadecimal(&Sha256::digest(text)))
     }
@@ -290,9 +293,12 @@ fn kept_targets(built: &Built) -> Option<Vec<KeptTarget>> {
     built.targets.iter().map(one).collect()
 }
 
-/// The files the targets need when they run, relative to the target directory. `None`: one lies elsewhere, or they are
-/// too large.
-fn files_of(targets: &[KeptTarget], place: &BuildPlace) -> std::io::Result<Option<BTreeSet<PathBuf>>> {
+/// The files and directories the targets need when they run, relative to the target directory. `None`: one lies
+/// elsewhere, or they are too large.
+fn files_of(
+    targets: &[KeptTarget],
+    place: &BuildPlace,
+) -> std::io::Result<Option<(BTreeSet<PathBuf>, BTreeSet<PathBuf>)>> {
     let mut files = BTreeSet::new();
     let mut directories = BTreeSet::new();
     for target in targets {
@@ -307,7 +313,7 @@ fn files_of(targets: &[KeptTarget], place: &BuildPlace) -> std::io::Result<Optio
         }
     }
     let mut bytes = 0;
-    let mut waiting: Vec<PathBuf> = directories.into_iter().collect();
+    let mut waiting: Vec<PathBuf> = directories.iter().cloned().collect();
     while let Some(directory) = waiting.pop() {
         let Ok(entries) = place.target.join(&directory).read_dir() else { continue };
         for entry in entries {
@@ -315,6 +321,7 @@ fn files_of(targets: &[KeptTarget], place: &BuildPlace) -> std::io::Result<Optio
             let relative = directory.join(entry.file_name());
             let metadata = entry.path().metadata()?;
             if metadata.is_dir() {
+                directories.insert(relative.clone());
                 waiting.push(relative);
             } else if relative.to_str().is_some() {
                 bytes += metadata.len();
@@ -325,7 +332,7 @@ fn files_of(targets: &[KeptTarget], place: &BuildPlace) -> std::io::Result<Optio
             }
         }
     }
-    Ok(Some(files))
+    Ok(Some((files, directories)))
 }
 
 /// Puts the files of an entry into an empty target directory, and checks each.
@@ -333,11 +340,14 @@ fn lay_out(record: &Record, entry: &Path, target: &Path) -> std::io::Result<()> 
     if target.symlink_metadata().is_ok() {
         fs_err::remove_dir_all(target)?;
     }
+    let is_inside = |path: &&PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
+    if let Some(path) = record.files.keys().chain(&record.directories).find(|path| !is_inside(path)) {
+        return Err(std::io::Error::other(format!("{} leads out of it", path.display())));
+    }
+    for relative in &record.directories {
+        fs_err::create_dir_all(target.join(relative))?;
+    }
     for (relative, file) in &record.files {
-        let is_inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
-        if !is_inside {
-            return Err(std::io::Error::other(format!("{} leads out of it", relative.display())));
-        }
         let to = target.join(relative);
         copy(&entry.join("target").join(relative), &to)?;
         if sha256_of(&to)? != file.sha256 || is_executable(&to) != file.executable {
