@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first argument that turns the program into the guard.
 pub const GUARD_ARGUMENT: &str = "__guard";
@@ -22,7 +22,7 @@ pub fn guard_main() -> i32 {
         return 3;
     };
     match guard(program, arguments) {
-        Ok(never) => never,
+        Ok(status) => status,
         Err(error) => {
             writeln!(io::stderr(), "failed to start cargo: {error}").ok();
             127
@@ -38,8 +38,14 @@ fn guard(program: OsString, arguments: impl Iterator<Item = OsString>) -> io::Re
     }
     let mut child = Command::new(program).args(arguments).stdin(Stdio::null()).spawn()?;
     let id = child.id();
+    let ending = Arc::new(AtomicBool::new(false));
+    let is_ending = Arc::clone(&ending);
     std::thread::spawn(move || {
         let status = child.wait();
+        // Cargo is the first to die of its tree; the rest is still to be killed.
+        while is_ending.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
         std::process::exit(status.map_or(127, end_alike));
     });
     let mut byte = [0];
@@ -50,11 +56,9 @@ fn guard(program: OsString, arguments: impl Iterator<Item = OsString>) -> io::Re
             _ => break,
         }
     }
+    ending.store(true, Ordering::SeqCst);
     crate::measure::kill_tree_of(id);
-    // The thread that waits ends the process.
-    loop {
-        std::thread::park();
-    }
+    Ok(1)
 }
 
 #[cfg(unix)]
