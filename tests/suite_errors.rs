@@ -88,7 +88,6 @@ fn unknown_keys_name_the_nearest_one_of_their_table() {
 #[test]
 fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
-    one(of_package("toolchain = \"nightly\""), &format!("toolchain = \"nightly\": {problem}"));
     one(of_package("isolate = false"), &format!("isolate = false: {problem}"));
     one(of_package("summary.min_change = 1"), &format!("summary = {{ min_change = 1 }}: {problem}"));
     one(of_entry("setup = [[\"./x\"]]"), &format!("setup = [[\"./x\"]]: {problem}"));
@@ -96,6 +95,15 @@ fn keys_of_later_versions_are_errors_and_never_ignored() {
         of_package("[[accept]]\nbench = \"*\"\nuntil = 2027-01-31"),
         &format!("accept = [{{ bench = \"*\", until = 2027-01-31 }}]: {problem}"),
     );
+}
+
+#[test]
+fn profiles_are_each_revisions_own_or_heads() {
+    one(
+        of_package("profile_from = \"base\""),
+        "profile_from = \"base\": \"base\" is not a known word; known are each, head",
+    );
+    one(of_package("toolchain = 1"), "toolchain = 1: is not text; write it in quotes");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use cargo_benchgate::suite::settings::{Preset, Resamples};
 use cargo_benchgate::verdict::evidence::{Evidence, Presence, Side, Stage, UnitRun, Values};
 use cargo_benchgate::verdict::{RunContext, judge_run};
 
+use crate::bench_builds::builds;
 use crate::demo::build_binary;
 
 const COMPARISONS: usize = 10_000;
@@ -40,7 +41,8 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let binary = build_binary(&["--release"])?;
     starts(&binary)?;
     help(&binary)?;
-    judging(&binary)
+    judging(&binary)?;
+    builds(&binary)
 }
 
 fn again_in_release() -> Result<(), Box<dyn Error>> {

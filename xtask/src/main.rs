@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to its terminal")]
 
 mod bench;
+mod bench_builds;
 mod calibrate;
 mod demo;
 mod traces;
