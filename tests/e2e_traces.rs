@@ -73,7 +73,7 @@ impl Endless {
     }
 }
 
-/// The cache holds what `cache list` shows: the target directories, and small files of ours; no worktree.
+/// The cache holds what `cache list` shows: the target directories, kept executables, and small files of ours; no worktree.
 #[track_caller]
 fn assert_only_slots(playground: &Playground) {
     let mut left = Vec::new();
@@ -82,8 +82,9 @@ fn assert_only_slots(playground: &Playground) {
         for entry in std::fs::read_dir(&directory).expect("it can be listed").flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             match name.as_str() {
-                "target" | "repository" | "worktrees.lock" | "slot-00.lock" | "slot-01.lock" | "live" => {}
-                "base" | "head" | "slot-00" | "slot-01" => pending.push(entry.path()),
+                "target" | "builds" | "repository" | "worktrees.lock" | "slot-00.lock" | "slot-01.lock"
+                | "live" => {}
+                "base" | "kase" | "head" | "slot-00" | "slot-01" => pending.push(entry.path()),
                 _ if directory == playground.cache() => pending.push(entry.path()),
                 _ => left.push(entry.path()),
             }

@@ -107,7 +107,6 @@ fn hooks_are_lists_of_commands_and_each_command_names_a_program() {
 #[test]
 fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
-    one(of_package("toolchain = \"nightly\""), &format!("toolchain = \"nightly\": {problem}"));
     one(
         of_package("[[accept]]\nbench = \"*\"\nuntil = 2027-01-31"),
         &format!("accept = [{{ bench = \"*\", until = 2027-01-31 }}]: {problem}"),
@@ -126,6 +125,15 @@ fn summary_takes_percentages_of_its_range_once_a_run() {
         of_package("summary.min_chang = 1"),
         "summary.min_chang = 1: unknown key; did you mean `min_change`?",
     );
+}
+
+#[test]
+fn profiles_are_each_revisions_own_or_heads() {
+    one(
+        of_package("profile_from = \"base\""),
+        "profile_from = \"base\": \"base\" is not a known word; known are each, head",
+    );
+    one(of_package("toolchain = 1"), "toolchain = 1: is not text; write it in quotes");
 }
 
 #[test]

@@ -50,6 +50,12 @@ pub(super) struct RunArgs {
     /// Leave worktrees in place and say where they are
     #[arg(long)]
     keep: bool,
+    /// Build the base again, though its executables are kept from an earlier run, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+    /// Measure programs that are identical on both sides, too
+    #[arg(long)]
+    no_identity: bool,
     #[command(flatten)]
     suite: SuiteArgs,
 }
@@ -91,7 +97,13 @@ impl RunArgs {
     }
 
     pub(super) fn request(&self, command: Command, head: HeadRequest) -> Result<Request, Error> {
-        Ok(Request { keep: self.keep, dry_run: self.dry_run, ..self.suite.request(command, head)? })
+        Ok(Request {
+            keep: self.keep,
+            dry_run: self.dry_run,
+            build_cache: !self.no_cache,
+            identity: !self.no_identity,
+            ..self.suite.request(command, head)?
+        })
     }
 }
 
@@ -114,6 +126,8 @@ impl SuiteArgs {
             no_fail: self.judge.no_fail,
             keep: false,
             dry_run: false,
+            build_cache: true,
+            identity: true,
             repeats: 1,
         })
     }

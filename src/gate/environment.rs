@@ -12,6 +12,7 @@ use etcetera::BaseStrategy;
 
 use crate::error::{Error, ExitCode};
 use crate::revision::CiHints;
+use crate::suite::quantity::parse_size;
 
 /// The surroundings of a run.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct Environment {
     pub cwd: PathBuf,
     /// Where worktrees and target directories are kept.
     pub cache: PathBuf,
+    /// How much the kept executables may take on disk, in bytes; 0: none are kept.
+    pub cache_limit_bytes: u64,
     /// The cargo to call.
     pub cargo: PathBuf,
     /// Our own executable, started again as the runner.
@@ -48,6 +51,7 @@ impl Environment {
         Ok(Self {
             cwd,
             cache: cache_directory()?,
+            cache_limit_bytes: cache_limit(std::env::var("BENCHGATE_CACHE_SIZE").ok().as_deref())?,
             cargo: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
             own_executable,
             variables: std::env::vars_os().filter(|(name, _)| !is_git_location(name)).collect(),
@@ -83,6 +87,19 @@ pub fn cache_directory() -> Result<PathBuf, Error> {
     etcetera::choose_base_strategy().map(|strategy| strategy.cache_dir().join("benchgate")).map_err(|error| {
         Error::Usage(format!("no cache directory is known ({error}); set BENCHGATE_CACHE_DIR or HOME"))
     })
+}
+
+/// The kept executables of some hundred builds.
+const DEFAULT_CACHE_LIMIT: u64 = 2 << 30;
+
+/// `BENCHGATE_CACHE_SIZE`, a size such as `500MiB`, or `0`.
+fn cache_limit(text: Option<&str>) -> Result<u64, Error> {
+    match text {
+        None | Some("") => Ok(DEFAULT_CACHE_LIMIT),
+        Some("0") => Ok(0),
+        Some(text) => parse_size(text)
+            .map_err(|invalid| Error::Usage(format!("BENCHGATE_CACHE_SIZE: `{text}` {invalid}"))),
+    }
 }
 
 /// What GitHub and GitLab tell about a run, as far as the choice of the base needs it.
@@ -177,6 +194,15 @@ mod tests {
                 .pull_request_merge
         );
         assert!(!hints(&[]).pull_request_merge);
+    }
+
+    #[test]
+    fn limit_of_the_cache_is_a_size_or_nothing() {
+        assert_eq!(cache_limit(Some("5MiB")).ok(), Some(5 << 20));
+        assert_eq!(cache_limit(Some("0")).ok(), Some(0));
+        assert_eq!(cache_limit(None).ok(), Some(2 << 30));
+        let error = cache_limit(Some("plenty")).expect_err("it is no size").to_string();
+        assert!(error.starts_with("BENCHGATE_CACHE_SIZE: `plenty` "), "{error}");
     }
 
     #[test]

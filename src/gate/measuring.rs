@@ -57,7 +57,7 @@ fn clean_up(
 ) {
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, scratch);
-    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let never = AtomicBool::new(false);
     let mut executor = LiveExecutor::new(client, switch, &never);
     for (owner, failure) in hooks.finish(&mut executor, environment.is_interrupted().then_some(GRACE)) {
@@ -85,12 +85,12 @@ fn find_and_measure(
 ) -> Result<Vec<Measured>, Error> {
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, scratch);
-    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
     let work_directory = scratch.join("work");
     fs_err::create_dir(&work_directory)
         .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
-    let (head_tree, live_tree) = (slot.tree(&programs.head().name), slot.live_tree());
+    let (head_tree, live_tree) = (slot.tree(&programs.head().place), slot.live_tree());
     let finder = Finder {
         context,
         suite,
@@ -107,6 +107,9 @@ fn find_and_measure(
     let mut found = finder.find()?;
     counting::choose(&mut found, &mut executor, environment.variable("PATH"));
     refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if !found.planned.is_empty() {
+        programs.settle()?;
+    }
     let labels: Vec<(String, &BenchmarkSettings)> = found
         .planned
         .iter()

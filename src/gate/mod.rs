@@ -1,9 +1,11 @@
 //! The order of the steps of one measuring run, from the suite to the report.
 
 mod benchmarks;
+mod builder;
 mod choice;
 mod conclude;
 mod counting;
+mod differences;
 pub mod environment;
 mod functions;
 mod hooks;
@@ -20,6 +22,7 @@ mod remarks;
 mod scripted;
 mod tools;
 
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
@@ -60,6 +63,10 @@ pub struct Request {
     pub keep: bool,
     /// `--dry-run`.
     pub dry_run: bool,
+    /// Whether base's executables are kept and taken from earlier runs; false with `--no-cache`.
+    pub build_cache: bool,
+    /// Whether identical programs are not measured; false with `--no-identity`.
+    pub identity: bool,
     /// How often everything is measured: 1, or the repeats of [`Command::Aa`].
     pub repeats: u32,
 }
@@ -177,8 +184,8 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
         // Head's suite drives all revisions, so head is checked out to read it.
         HeadRequest::Revision(_) => {
             let slot = acquire_slot(&context)?;
-            let checkout = programs::check_out(&context, &slot, &head)?;
-            slot.point_at(&head.name).map_err(|error| programs::failed_to_point(&error))?;
+            let checkout = builder::check_out(&context, &slot, &head, &head.name)?;
+            slot.point_at(&head.name).map_err(|error| builder::failed_to_point(&error))?;
             let tree = slot.live_tree();
             if !tree.join(&context.manifest).is_file() {
                 return Err(Error::Usage(format!(
@@ -210,6 +217,9 @@ fn run_suite(
     cargo.no_default_features = suite.run.no_default_features;
     cargo.target.clone_from(&suite.run.target);
     cargo.symbols = suite.names(&crate::suite::metric::Metric::Instructions);
+    if let Some(name) = &suite.run.toolchain {
+        cargo.toolchain = toolchain_of_the_suite(name, context)?;
+    }
     let chosen = choice::choose(context, suite, head)?;
     choice::announce(&chosen, ui);
     if request.dry_run {
@@ -219,16 +229,21 @@ fn run_suite(
         choice::show_plan(&chosen, suite, context)?;
         return Ok(Outcome::Planned);
     }
-    let mut header = conclude::header(context, &chosen, suite, &cargo)?;
+    let toolchain = build::toolchain_info(&cargo, &context.environment.cwd)?;
+    cargo.host = Some(toolchain.host.clone());
+    let mut header = conclude::header(context, &chosen, suite, &cargo, &toolchain);
     let (slot, checkout) = match ready {
         Some(ready) => ready,
         None => {
             let slot = acquire_slot(context)?;
-            let checkout = programs::check_out(context, &slot, &chosen.head)?;
+            let checkout = builder::check_out(context, &slot, &chosen.head, &chosen.head.name)?;
             (slot, checkout)
         }
     };
-    let programs = programs::Builder::new(context, suite, &cargo, &slot).build(checkout, &chosen)?;
+    let builder = builder::Builder::new(context, suite, &cargo, &slot, &toolchain);
+    let mut programs = builder.build(checkout, &chosen)?;
+    let (builds, dependency_changes) =
+        (mem::take(&mut programs.builds), mem::take(&mut programs.dependency_changes));
     header.warnings.extend(programs.warnings.iter().cloned());
     header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
     let seeds: Vec<u64> =
@@ -238,9 +253,28 @@ fn run_suite(
     let reports = measured?
         .into_iter()
         .zip(seeds)
-        .map(|(measured, seed)| conclude::report(header.clone(), seed, measured, &cleaned))
+        .map(|(measured, seed)| Report {
+            builds: builds.clone(),
+            dependency_changes: dependency_changes.clone(),
+            ..conclude::report(header.clone(), seed, measured, &cleaned)
+        })
         .collect();
     Ok(Outcome::Finished(reports))
+}
+
+/// The toolchain that the suite names.
+fn toolchain_of_the_suite(name: &str, context: &Context<'_>) -> Result<Toolchain, Error> {
+    let environment = context.environment;
+    Toolchain::resolve(&environment.variables, Some(name), &environment.cwd).map_err(|error| {
+        let plain = name.trim_start_matches('+');
+        let help = match &error {
+            BuildError::Start { .. } => {
+                "it takes rustup to build with another toolchain; see https://rustup.rs".to_owned()
+            }
+            _ => format!("`rustup toolchain install {plain}` installs it"),
+        };
+        Error::Execution(format!("`toolchain = \"{name}\"`: {error}\n{help}"))
+    })
 }
 
 /// A slot of the cache, freed of what killed runs left.
@@ -275,6 +309,7 @@ fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Resu
     settings.locked = request.cargo.locked;
     settings.offline = request.cargo.offline;
     settings.frozen = request.cargo.frozen;
+    settings.guard = Some(environment.own_executable.clone());
     settings.quiet = ui.is_quiet();
     // One -v is for what this tool does; from the second on cargo tells of every unit as well.
     settings.verbosity = ui.verbosity().saturating_sub(1);

@@ -33,3 +33,8 @@ pub use scripted::ScriptedExecutor;
 pub(crate) fn kill_tree(child: &std::process::Child) {
     process::kill_tree(child.id());
 }
+
+/// The same, by its number.
+pub(crate) fn kill_tree_of(child: u32) {
+    process::kill_tree(child);
+}

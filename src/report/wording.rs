@@ -264,6 +264,9 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
     Some(match (benchmark.presence, note) {
         (Presence::Compared, _) => return None,
         (_, Some(note)) => note,
+        (Presence::Unchanged, None) if benchmark.sides.iter().any(|side| !side.runs.is_empty()) => {
+            "the programs of both sides are identical, so head alone was measured, for its budgets".to_owned()
+        }
         (Presence::Unchanged, None) => {
             "the programs of both sides are identical, so nothing was measured".to_owned()
         }
@@ -271,6 +274,12 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
         (Presence::Removed, None) => "only in base".to_owned(),
         (Presence::NotComparable, None) => "the sides cannot be compared".to_owned(),
     })
+}
+
+/// What is known of the code of a benchmark that was compared: that it is the same on both sides.
+pub fn code_note(benchmark: &Benchmark) -> Option<String> {
+    let compared = benchmark.presence == Presence::Compared;
+    benchmark.presence_note.as_deref().filter(|_| compared).map(visible)
 }
 
 /// The word of a benchmark that failed to give a result.

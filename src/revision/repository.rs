@@ -165,6 +165,16 @@ impl Repository {
             .map_err(doing())
     }
 
+    /// Whether a commit's tree holds something at this path, relative to its root.
+    pub fn holds(&self, commit: &Commit, path: &Path) -> Result<bool, RevisionError> {
+        let doing = || RevisionError::git(format!("look into commit {}", commit.id));
+        let local = self.local();
+        let commit = local.find_commit(commit.id.object_id()).map_err(doing())?;
+        let tree = commit.tree().map_err(doing())?;
+        let entry = tree.lookup_entry_by_path(path).map_err(doing())?;
+        Ok(entry.is_some())
+    }
+
     /// A handle for one thread.
     pub(super) fn local(&self) -> gix::Repository {
         self.inner.to_thread_local()

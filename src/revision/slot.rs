@@ -4,6 +4,7 @@
 //! <cache root>/<repository>/slot-00.lock        held while a run uses the slot
 //! <cache root>/<repository>/slot-00/base/tree   the worktree of revision `base`
 //! <cache root>/<repository>/slot-00/base/target its target directory, kept between runs
+//! <cache root>/<repository>/slot-00/builds      executables kept for later runs
 //! <cache root>/<repository>/slot-00/live        a link to `base` or `head`: both live behind one path
 //! ```
 
@@ -21,6 +22,9 @@ use super::sweep;
 
 /// Runs of one repository that may go on at the same time. Two digits keep all names of one length.
 const SLOTS: usize = 100;
+
+/// The name of the directory in a slot that holds kept executables.
+pub(super) const BUILDS: &str = "builds";
 
 /// The name of the file that says whose slots they are.
 pub(super) const OWNER_FILE: &str = "repository";
@@ -160,6 +164,11 @@ impl Slot {
         self.held.directory.join(revision).join("target")
     }
 
+    /// Where executables are kept for later runs.
+    pub fn builds(&self) -> PathBuf {
+        self.held.directory.join(BUILDS)
+    }
+
     /// The worktree of the revision `live` points to; the same path for every revision.
     pub fn live_tree(&self) -> PathBuf {
         self.held.directory.join("live").join("tree")
@@ -190,6 +199,7 @@ impl Slot {
 pub(super) fn is_revision_name(name: &str) -> bool {
     !name.is_empty()
         && name != "live"
+        && name != BUILDS
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 

@@ -15,7 +15,7 @@ use super::reader::{
     Reader, boolean, duration, max_percent, number, percent_up_to, ratio, show_percent, text, texts, whole,
     word, words,
 };
-use super::run_wide::{AlsoFailOn, RunLayer};
+use super::run_wide::{AlsoFailOn, ProfileFrom, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
 
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
@@ -125,6 +125,8 @@ fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
         features: reader.read("features", sink, texts),
         target: reader.read("target", sink, text),
         snapshot_include: reader.read("snapshot_include", sink, snapshot_globs),
+        toolchain: reader.read("toolchain", sink, text),
+        profile_from: reader.read("profile_from", sink, word(ProfileFrom::ALL, ProfileFrom::as_str)),
     }
 }
 

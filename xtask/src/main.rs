@@ -3,6 +3,7 @@
 
 mod bench;
 mod bisect;
+mod bench_builds;
 mod calibrate;
 mod demo;
 mod traces;
