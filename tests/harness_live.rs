@@ -1,6 +1,7 @@
 //! The real harnesses, end to end: a crate with a planted slowdown in one of its functions fails the gate by its name.
 //!
 //! Each test needs the harness from the registry or its cache, and is skipped with a printed reason where it has none.
+#![allow(clippy::print_stdout, reason = "a skipped test says why")]
 
 #[path = "common/repository.rs"]
 mod repository;

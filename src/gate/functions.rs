@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::harness::HarnessKind;
+use crate::suite::CRITERION_MEASUREMENT;
 use crate::suite::metric::Metric;
-use crate::verdict::evidence::{Evidence, Side};
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Side};
 
 /// No iteration that does anything is faster, ns.
 const LEAST_WORK_NS: f64 = 0.1;
@@ -12,7 +13,30 @@ const LEAST_WORK_NS: f64 = 0.1;
 /// Completes the evidence, and gives what is to be told of it.
 pub(super) fn complete(evidence: &mut [Evidence]) -> Option<String> {
     count_no_allocations(evidence);
+    refuse_unknown_units(evidence);
     optimised_away(evidence)
+}
+
+/// A criterion bench can measure anything, and its files do not say in which unit.
+fn refuse_unknown_units(evidence: &mut [Evidence]) {
+    let own = Metric::Own(CRITERION_MEASUREMENT.into());
+    for evidence in evidence {
+        let has_value = |side: &Side| side.runs.iter().any(|run| run.values.get(&own).is_some());
+        if evidence.error.is_some()
+            || evidence.harness != HarnessKind::Criterion.as_str()
+            || evidence.settings.metrics.contains_key(&own)
+            || !evidence.sides.iter().any(has_value)
+        {
+            continue;
+        }
+        let message = format!(
+            "{} does not measure wall time but something of the bench's own, whose unit criterion's files do not tell; state it in \
+             the target's `[[package.metadata.benchgate.bench]]` entry, as in `metrics.{CRITERION_MEASUREMENT} = {{ unit = \"cycles\", \
+             better = \"lower\" }}`, or leave the benchmark out with `skip`",
+            evidence.identity.label()
+        );
+        evidence.error = Some(BenchmarkError { kind: ErrorKind::Unsupported, message, stderr: None });
+    }
 }
 
 /// divan prints nothing of a function that allocates nothing, as of all functions where its allocator is not in use.
@@ -136,6 +160,27 @@ mod tests {
         let mut other = [measured("criterion", "a", [(5.0, None), (5.0, None)])];
         complete(&mut other);
         assert_eq!(allocations(&other[0]), [None, None]);
+    }
+
+    #[test]
+    fn a_measurement_without_a_stated_unit_is_refused_with_the_key_that_states_it() {
+        let own = Metric::Own(CRITERION_MEASUREMENT.into());
+        let cycles = || {
+            let mut evidence = measured("criterion", "cycles", [(5.0, None), (5.0, None)]);
+            for side in &mut evidence.sides {
+                side.runs[0].values = Values::from_iter([(own.clone(), 120.0)]);
+            }
+            evidence
+        };
+        let mut stated = cycles();
+        let limits = stated.settings.metrics[&Metric::Latency].clone();
+        stated.settings.metrics.insert(own.clone(), limits);
+        let mut evidence = [cycles(), stated];
+        complete(&mut evidence);
+        let error = evidence[0].error.as_ref().expect("it is refused");
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert!(error.message.contains("metrics.measurement = { unit = "), "{}", error.message);
+        assert_eq!(evidence[1].error, None);
     }
 
     #[test]

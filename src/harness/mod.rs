@@ -119,10 +119,7 @@ impl HarnessKind {
         launch: &ResolvedLaunch,
         output: &RunOutput,
     ) -> Result<Vec<Measurement>, HarnessError> {
-        ending::check(output, &launch.exit_codes).map_err(|error| match self {
-            Self::Criterion => criterion::explain(error, output),
-            _ => error,
-        })?;
+        ending::check(output, &launch.exit_codes)?;
         match self {
             Self::Process => Ok(vec![process::measurement(selection, output)]),
             Self::Criterion => criterion::parse_run(selection, output),

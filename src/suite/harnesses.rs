@@ -6,6 +6,10 @@ use super::launch::HarnessChoice;
 use super::metric::{Better, Metric};
 use super::settings::MetricSettings;
 
+/// The metric of criterion benchmarks that measure something else than wall time, once the suite declares it with a unit:
+/// criterion's files do not tell the unit of their numbers.
+pub(crate) const CRITERION_MEASUREMENT: &str = "measurement";
+
 /// The metrics of a harness that are compared when nothing is said; those of all harnesses before it is known.
 pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, MetricSettings)> {
     use Metric::{AllocatedBytes, Allocations, CpuTotal, Instructions, Latency, PeakRss};
@@ -54,9 +58,10 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
             matches!(metric, Metric::Latency | Metric::Allocations | Metric::AllocatedBytes)
         }
         HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind => *metric == Metric::Instructions,
-        HarnessChoice::Criterion | HarnessChoice::Libtest | HarnessChoice::Bencher | HarnessChoice::Tango => {
-            *metric == Metric::Latency
+        HarnessChoice::Criterion => {
+            *metric == Metric::Latency || *metric == Metric::Own(CRITERION_MEASUREMENT.into())
         }
+        HarnessChoice::Libtest | HarnessChoice::Bencher | HarnessChoice::Tango => *metric == Metric::Latency,
     }
 }
 
