@@ -40,7 +40,8 @@ fn refuse_unknown_units(evidence: &mut [Evidence]) {
 }
 
 /// divan prints nothing of a function that allocates nothing, as of all functions where its allocator is not in use.
-/// Beside one of the same program that does allocate, nothing is a count of 0.
+/// Beside one of the same program that does allocate, nothing is a count of 0. That is said where somebody asked for
+/// counts or another side has one: most functions of most benches allocate nothing.
 fn count_no_allocations(evidence: &mut [Evidence]) {
     let is_divan = |evidence: &Evidence| evidence.harness == HarnessKind::Divan.as_str();
     let program =
@@ -52,7 +53,13 @@ fn count_no_allocations(evidence: &mut [Evidence]) {
         .filter(|(_, side)| side.runs.iter().any(|run| run.values.get(&Metric::Allocations).is_some()))
         .map(|(it, side)| program(it, side))
         .collect();
-    for evidence in evidence.iter_mut().filter(|it| is_divan(it)) {
+    let is_wanted = |it: &Evidence| {
+        [Metric::Allocations, Metric::AllocatedBytes].iter().any(|metric| {
+            it.settings.metrics.get(metric).is_some_and(|limits| limits.asked_for)
+                || it.sides.iter().any(|side| side.runs.iter().any(|run| run.values.get(metric).is_some()))
+        })
+    };
+    for evidence in evidence.iter_mut().filter(|it| is_divan(it) && is_wanted(it)) {
         for place in 0..evidence.sides.len() {
             if !counted.contains(&program(evidence, &evidence.sides[place])) {
                 continue;
@@ -104,6 +111,7 @@ mod tests {
     use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
     use crate::suite::metric::Unit;
     use crate::suite::rejudge::settings_for_samples;
+    use crate::suite::settings::MetricSettings;
     use crate::verdict::evidence::{Presence, Stage, UnitRun, Values};
 
     /// A benchmark with one run a side, of this time and these allocations.
@@ -149,14 +157,29 @@ mod tests {
 
     #[test]
     fn nothing_said_of_allocations_is_none_of_them_where_the_program_counts_them() {
+        let counting = || measured("divan", "a", [(5.0, Some(3.0)), (5.0, Some(3.0))]);
         let mut evidence = [
-            measured("divan", "a", [(5.0, Some(3.0)), (5.0, None)]),
-            measured("divan", "b", [(5.0, None), (5.0, None)]),
+            counting(),
+            measured("divan", "b", [(5.0, None), (5.0, Some(2.0))]),
+            measured("divan", "c", [(5.0, None), (5.0, None)]),
         ];
         complete(&mut evidence);
-        // Nothing in head ever allocated, so head may not count at all.
+        assert_eq!(allocations(&evidence[1]), [Some(0.0), Some(2.0)]);
+        assert_eq!(allocations(&evidence[2]), [None, None], "nobody asks");
+        let limits = evidence[2].settings.metrics[&Metric::Latency].clone();
+        evidence[2]
+            .settings
+            .metrics
+            .insert(Metric::Allocations, MetricSettings { asked_for: true, ..limits });
+        complete(&mut evidence);
+        assert_eq!(allocations(&evidence[2]), [Some(0.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn a_program_that_never_allocated_may_not_count_at_all() {
+        let mut evidence = [measured("divan", "a", [(5.0, Some(3.0)), (5.0, None)])];
+        complete(&mut evidence);
         assert_eq!(allocations(&evidence[0]), [Some(3.0), None]);
-        assert_eq!(allocations(&evidence[1]), [Some(0.0), None]);
         let mut other = [measured("criterion", "a", [(5.0, None), (5.0, None)])];
         complete(&mut other);
         assert_eq!(allocations(&other[0]), [None, None]);
