@@ -237,11 +237,15 @@ impl Options {
 
 /// A long line is cut, so that a report stays readable.
 fn malformed(line: &str, why: &str) -> HarnessError {
+    let message = format!("the line `{}` cannot be read: {}; {SHAPE}", cut(line), cut(why));
+    HarnessError::new(ErrorKind::MetricFailed, message)
+}
+
+fn cut(text: &str) -> String {
     const SHOWN: usize = 200;
-    let mut shown: String = line.chars().take(SHOWN).collect();
-    if shown.len() < line.len() {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
         shown.push('…');
     }
-    let message = format!("the line `{shown}` cannot be read: {why}; {SHAPE}");
-    HarnessError::new(ErrorKind::MetricFailed, message)
+    shown
 }

@@ -19,7 +19,9 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
         Some(HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind) => &[Instructions],
         Some(HarnessChoice::Criterion) => &[Latency, CpuTotal],
         // A program may report any of them; what it does not is not shown.
-        Some(HarnessChoice::Lines) => &[Latency, CpuTotal, PeakRss, Instructions, Allocations, AllocatedBytes],
+        Some(HarnessChoice::Lines) => {
+            &[Latency, CpuTotal, PeakRss, Instructions, Allocations, AllocatedBytes]
+        }
         _ => &[Latency],
     };
     names
