@@ -127,13 +127,18 @@ mod tests {
         drop(std::hint::black_box(vec![1_u8; 8 << 20]));
         assert_eq!(unused.read(), None, "nothing was started, so it never ran");
 
-        let status = std::process::Command::new("sh").args(["-c", "ls / >/dev/null; ls / >/dev/null; exit 0"]).status();
+        let status = std::process::Command::new("sh")
+            .args(["-c", "ls / >/dev/null; ls / >/dev/null; exit 0"])
+            .status();
         assert!(status.expect("there is a shell").success());
         let whole = counter.read().expect("a child ran");
         let Ok(counter) = Counter::open(PAGE_FAULTS) else { panic!("it could be opened a moment ago") };
         std::process::Command::new("sh").args(["-c", "exit 0"]).status().expect("there is a shell");
         let shell = counter.read().expect("a child ran");
-        assert!(0 < shell && shell + shell / 2 < whole, "{shell} of a shell, {whole} of a shell and two programs");
+        assert!(
+            0 < shell && shell + shell / 2 < whole,
+            "{shell} of a shell, {whole} of a shell and two programs"
+        );
     }
 
     #[test]
