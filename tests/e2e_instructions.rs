@@ -1,5 +1,7 @@
 //! Instructions by callgrind, of a real criterion bench that nobody changed for it: what is found, and what is exact.
 
+#![allow(clippy::print_stdout, reason = "a skipped test says why")]
+
 #[path = "common/repository.rs"]
 mod repository;
 #[path = "e2e_support/mod.rs"]
