@@ -172,7 +172,18 @@ fn ids_hold_anything_in_quotes_and_all_but_spaces_without() {
 
 #[test]
 fn quoting_as_rust_prints_a_string_is_read_back() {
-    for id in ["plain", "two words", "a \"b\" c", "back\\slash", "emoji 🚀", "größer/µs", "a::b<c>"] {
+    for id in [
+        "plain",
+        "two words",
+        "a \"b\" c",
+        "back\\slash",
+        "emoji 🚀",
+        "größer/µs",
+        "a::b<c>",
+        "a\tb\r\n",
+        "👩\u{200d}💻",
+        "it's",
+    ] {
         let stdout = format!("benchgate: {id:?} latency 1 ns\n");
         assert_eq!(LINES.parse_list(&output(&stdout)).unwrap(), [id]);
     }
@@ -186,7 +197,10 @@ fn line_without_a_readable_id_is_an_error_of_the_whole_run() {
         ("benchgate: \"\" latency 1 ns", "id is empty"),
         ("benchgate: \"open latency 1 ns", "does not end"),
         ("benchgate: \"a\"latency 1 ns", "not followed by a space"),
-        (r#"benchgate: "a\tb" latency 1 ns"#, "stands before"),
+        (r#"benchgate: "a\qb" latency 1 ns"#, "stands before"),
+        (r#"benchgate: "a\u{12" latency 1 ns"#, "stands before"),
+        (r#"benchgate: "a\u{d800}" latency 1 ns"#, "stands before"),
+        (r#"benchgate: "a\u{fffffffffff}" latency 1 ns"#, "stands before"),
     ] {
         assert!(why(line).contains(part), "{line}: {}", why(line));
         let (kind, message) = one("other", &format!("benchgate: other latency 1 ns\n{line}\n")).unwrap_err();

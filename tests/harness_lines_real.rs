@@ -16,11 +16,13 @@ const REPORT: [&str; 4] = ["--base", "HEAD", "--bench", "report"];
 fn planted_slowdown_in_one_of_two_reported_benchmarks_is_named_alone() {
     need_git!();
     let playground = playground("lines");
-    edit(&playground, "src/lib.rs", "PARSE_MS: u64 = 3", "PARSE_MS: u64 = 40");
-    // The other function may be disturbed, but not by as much.
-    let (ran, report) = playground.report(&[&REPORT[..], &["--max-percent", "500"]].concat());
-    ran.ends(1, &["1 regression", "parse/big file"]).shows("parse/big file");
-    assert_eq!(comparison(row(&report, "parse/big file"), "latency")["verdict"], "regression");
+    edit(&playground, "src/lib.rs", "PARSE_NS: u64 = 3000", "PARSE_NS: u64 = 3600");
+    let (ran, report) = playground.report(&REPORT);
+    ran.ends(1, &["1 regression: report/parse/big file"]);
+    let latency = comparison(row(&report, "parse/big file"), "latency");
+    assert_eq!((&latency["verdict"], &latency["unit"]), (&"regression".into(), &"ns".into()));
+    assert!((latency["base"].as_f64().expect("a number") - 3000.0).abs() < 1.0, "{latency}");
+    assert!((latency["change_percent"].as_f64().expect("a number") - 20.0).abs() < 0.1, "{latency}");
     assert_eq!(comparison(row(&report, "render"), "latency")["verdict"], "pass");
     assert_eq!(row(&report, "render")["harness"], "lines");
     assert_eq!(row(&report, "parse/big file")["group"], "parse");
@@ -117,4 +119,33 @@ fn wrong_line_and_no_line_at_all_are_no_pass() {
     edit(&playground, "benches/report.rs", "benchgate: ", "gate: ");
     playground.repository.commit("silent");
     playground.quick(&REPORT).ends(6, &["lists no benchmark"]).says("benchgate: ID METRIC VALUE UNIT");
+}
+
+/// The code blocks of the README's part on lines, by language.
+fn example(language: &str) -> String {
+    const README: &str = include_str!("../README.md");
+    let (_, part) = README.split_once("## Any program, line by line").expect("the README has the part");
+    let (part, _) = part.split_once("\n## ").expect("it is not the last one");
+    let (_, block) = part.split_once(&format!("```{language}\n")).expect("the part has the example");
+    block.split_once("```").expect("a block ends").0.to_owned()
+}
+
+#[test]
+fn examples_of_the_readme_are_read_as_they_stand() {
+    need_git!();
+    let playground = playground("lines");
+    playground.write("benches/report.rs", example("rust"));
+    playground.write("benches/report.sh", example("sh"));
+    let manifest = "[package]\nname = \"reporter\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\
+                    [[bench]]\nname = \"report\"\nharness = false\n[[bench]]\nname = \"script\"\nharness = false\n";
+    let script = example("toml").replace("\"report\"", "\"script\"");
+    playground.write("Cargo.toml", format!("{manifest}{}{script}", example("toml")));
+    playground.repository.commit("as the README has it");
+    let (ran, report) = playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(0, &[]);
+    let rust = row(&report, "sum of products");
+    assert!(comparison(rust, "latency")["base"].as_f64().expect("a number") > 0.0);
+    assert_eq!(comparison(rust, "rate")["better"], "higher");
+    assert_eq!(comparison(rust, "tokens")["reason"], "exact");
+    assert_eq!(comparison(row(&report, "src/lib.rs"), "tokens")["base"], 22.0);
 }
