@@ -115,7 +115,11 @@ mod tests {
     const PAGE_FAULTS: (u32, u64) = (1, 2);
 
     #[test]
-    #[allow(clippy::disallowed_methods, clippy::print_stdout, reason = "it is about processes, and says when it is skipped")]
+    #[allow(
+        clippy::disallowed_methods,
+        clippy::print_stdout,
+        reason = "it is about processes, and says when it is skipped"
+    )]
     fn a_counter_counts_the_whole_tree_of_a_child_and_nothing_of_this_process() {
         let Ok(counter) = Counter::open(PAGE_FAULTS) else {
             println!("skipped: this system does not let a process count its own page faults");
