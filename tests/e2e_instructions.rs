@@ -1,5 +1,7 @@
 //! Instructions by callgrind, of a real criterion bench that nobody changed for it: what is found, and what is exact.
 
+#![allow(clippy::print_stdout, reason = "a skipped test says why")]
+
 #[path = "common/repository.rs"]
 mod repository;
 #[path = "e2e_support/mod.rs"]
@@ -12,7 +14,8 @@ use serde_json::Value;
 use support::{Playground, finish};
 
 /// Few and short timed runs: the counts are the matter here.
-const FEW: [&str; 6] = ["--min-samples=2", "--max-samples=2", "--warmup=0", "--stop=fixed", "--correction=none", "--max-cv=0"];
+const FEW: [&str; 6] =
+    ["--min-samples=2", "--max-samples=2", "--warmup=0", "--stop=fixed", "--correction=none", "--max-cv=0"];
 
 /// The comparisons of instructions by the benchmark's id.
 fn instructions<'a>(report: &'a Value, id: &str) -> &'a Value {
@@ -24,8 +27,9 @@ fn instructions<'a>(report: &'a Value, id: &str) -> &'a Value {
 
 /// Valgrind and the crates, or the reason why the test cannot run.
 fn missing(playground: &Playground) -> Option<String> {
-    let valgrind = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|directory| directory.join("valgrind").is_file()));
+    let valgrind = std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|directory| directory.join("valgrind").is_file())
+    });
     if !valgrind {
         return Some("valgrind is not installed".to_owned());
     }
@@ -53,7 +57,8 @@ fn a_planted_change_is_found_by_one_count_a_side_and_what_is_the_same_is_exactly
         let end = start + text[start..].find(';').expect("the fixture has it");
         playground.write("src/lib.rs", format!("{}{count}{}", &text[..start], &text[end..]));
     };
-    let manifest = std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("it was written before");
+    let manifest =
+        std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("it was written before");
     let limits = |max_percent: &str| {
         playground.write(
             "Cargo.toml",
@@ -68,7 +73,8 @@ fn a_planted_change_is_found_by_one_count_a_side_and_what_is_the_same_is_exactly
     let report = playground.repository.beside("report.json");
     let run = |args: &[&str]| {
         let format = format!("json={}", report.display());
-        let ran = playground.run(&[&FEW[..], &["--base=HEAD", "--seed=7", "--format", &format], args].concat());
+        let ran =
+            playground.run(&[&FEW[..], &["--base=HEAD", "--seed=7", "--format", &format], args].concat());
         let text = std::fs::read(&report).unwrap_or_else(|_| panic!("no report was written: {ran}"));
         (ran, serde_json::from_slice::<Value>(&text).expect("a report is JSON"))
     };
@@ -116,7 +122,14 @@ fn a_planted_change_is_found_by_one_count_a_side_and_what_is_the_same_is_exactly
         "Cargo.toml",
         format!("{manifest}\n[[package.metadata.benchgate.bench]]\ntarget = \"sums\"\nbudget.instructions.max = \"<= 100\"\n"),
     );
-    let ran = playground.run(&["run", "--filter=steady", "--warmup=0", "--min-samples=2", "--max-samples=2", "--metric=instructions"]);
+    let ran = playground.run(&[
+        "run",
+        "--filter=steady",
+        "--warmup=0",
+        "--min-samples=2",
+        "--max-samples=2",
+        "--metric=instructions",
+    ]);
     ran.ends(1, &["over budget: sums/steady"]);
 
     // One process for all benchmarks, of which text after `--` selects two: their samples come out of the same runs.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use cargo_benchgate::harness::callgrind::{Count, Way};
 use cargo_benchgate::harness::{
-    CollectedFile, Executable, ExitOutcome, Facts, HarnessKind, ResolvedLaunch, RunBudget, RunOutput, Selection,
+    CollectedFile, Executable, ExitOutcome, Facts, HarnessKind, ResolvedLaunch, RunBudget, RunOutput,
+    Selection,
 };
 use cargo_benchgate::suite::identity::TargetKind;
 use cargo_benchgate::suite::metric::Metric;
@@ -100,7 +101,9 @@ fn nothing_is_counted_in_place_of_a_runner_or_of_a_harness_that_shows_no_functio
 #[test]
 fn files_without_a_count_of_instructions_are_errors_and_never_a_number() {
     let count = count(HarnessKind::Criterion);
-    for file in ["", "summary: 12\n", "events: Dr\nsummary: 12\n", "events: Ir\nsummary: many\n", "events: Ir\n"] {
+    for file in
+        ["", "summary: 12\n", "events: Dr\nsummary: 12\n", "events: Ir\nsummary: many\n", "events: Ir\n"]
+    {
         let error = count.parse(&[output(&[file])]).unwrap_err();
         assert_eq!(error.kind, ErrorKind::MetricFailed, "{file:?}");
         assert!(error.message.contains("no `summary:`"), "{error}");
@@ -134,6 +137,10 @@ fn a_slow_criterion_function_has_the_cpu_time_of_an_iteration_and_a_fast_one_has
     let slow = criterion("Flat", &[1.0; 10], &[45e6; 10]);
     assert_eq!(cpu_total(&slow), Some(510e6 / 11.0));
     assert_eq!(cpu_total(&criterion("Flat", &[1.0; 10], &[0.9e6; 10])), None, "less than a millisecond");
-    assert_eq!(cpu_total(&criterion("Flat", &[2.0; 10], &[45e6; 10])), None, "how often it warmed up is unknown");
+    assert_eq!(
+        cpu_total(&criterion("Flat", &[2.0; 10], &[45e6; 10])),
+        None,
+        "how often it warmed up is unknown"
+    );
     assert_eq!(cpu_total(&criterion("Linear", &[1.0; 10], &[45e6; 10])), None);
 }

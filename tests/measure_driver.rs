@@ -631,8 +631,7 @@ fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other
     assert_eq!(quick, [true, true, false]);
     let ordinary = |id: &str| {
         let pattern = format!("^{id}$");
-        let of_id =
-            executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| *arg == *pattern));
+        let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| *arg == *pattern));
         of_id.filter(|call| !call.command.args.iter().any(|arg| arg == "--quick")).count()
     };
     assert_eq!(ordinary("slow/a") + ordinary("slow/b"), 1, "the first warm-up run of the group tells it");

@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use cargo_benchgate::harness::HarnessKind;
 use cargo_benchgate::harness::contract::{Executable, ResolvedLaunch};
 use cargo_benchgate::measure::{
-    LiveExecutor, MeasurePlan, PlannedBenchmark, RunnerClient, SidePlan, StopAtMinimum, UnitPlan, WorkPlan, measure,
+    LiveExecutor, MeasurePlan, PlannedBenchmark, RunnerClient, SidePlan, StopAtMinimum, UnitPlan, WorkPlan,
+    measure,
 };
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::Metric;

@@ -37,7 +37,7 @@ fn side(revision: usize) -> SidePlan {
             cwd: "/live".into(),
             stdin: None,
             exit_codes: vec![0],
-        facts: Facts::default(),
+            facts: Facts::default(),
         },
         work: None,
         prepare: Vec::new(),
@@ -76,10 +76,7 @@ fn criterion(benchmarks: &[(&str, f64)]) -> RunOutput {
     let files = benchmarks.iter().enumerate().flat_map(|(at, (id, latency))| {
         let benchmark = format!(r#"{{"title":"{id}","throughput":null}}"#);
         let sample = format!(r#"{{"sampling_mode":"Linear","iters":[10.0],"times":[{}]}}"#, latency * 10.0);
-        [
-            file(format!("{at}/new/benchmark.json"), benchmark),
-            file(format!("{at}/new/sample.json"), sample),
-        ]
+        [file(format!("{at}/new/benchmark.json"), benchmark), file(format!("{at}/new/sample.json"), sample)]
     });
     RunOutput { files: files.collect(), ..output(MS) }
 }
@@ -171,13 +168,13 @@ fn what_is_settled_keeps_no_more_samples_while_the_others_go_on() {
 }
 
 fn counting(id: &str) -> PlannedBenchmark {
-    let unit =
-        UnitPlan { counting: Counting::Callgrind { latency_ns: Some(10.0) }, ..UnitPlan::default() };
+    let unit = UnitPlan { counting: Counting::Callgrind { latency_ns: Some(10.0) }, ..UnitPlan::default() };
     benchmark(id, SampleCount::Adaptive { min: 4, max: 8 }, unit)
 }
 
 fn callgrind(instructions: u64) -> RunOutput {
-    let text = format!("version: 1\nevents: Ir\nsummary: {instructions}\n\nfn=(1) x\n0 1\ntotals: {instructions}\n");
+    let text =
+        format!("version: 1\nevents: Ir\nsummary: {instructions}\n\nfn=(1) x\n0 1\ntotals: {instructions}\n");
     let file = CollectedFile { path: "callgrind.out.17".into(), bytes: text.into_bytes() };
     RunOutput { files: vec![file], ..output(MS) }
 }
@@ -226,7 +223,10 @@ fn what_cannot_be_counted_is_tried_once_and_says_why() {
     for (output, words) in [
         (callgrind(0), "met none of the harness's functions"),
         (output(MS), "callgrind wrote no file"),
-        (RunOutput { outcome: ExitOutcome::Signal(4), ..output(MS) }, "under callgrind the benchmark was killed"),
+        (
+            RunOutput { outcome: ExitOutcome::Signal(4), ..output(MS) },
+            "under callgrind the benchmark was killed",
+        ),
     ] {
         let mut executor = ScriptedExecutor::default();
         for revision in [BASE, HEAD] {
@@ -262,8 +262,7 @@ fn in_lock_step_two_processes_in_the_two_orders_are_the_four_runs_of_a_round() {
     // The revision that is live is that of the program that compares itself with the other.
     executor.on(BASE, "/head/sums", |run| Ok(dump(20.0 + run as f64, 10.0 + run as f64)));
     executor.on(HEAD, "/base/sums", |run| Ok(dump(10.0 + run as f64, 20.0 + run as f64)));
-    let measured =
-        run(&plan(vec![in_lockstep(SampleCount::Fixed(4))]), &mut executor, &StopAtMinimum);
+    let measured = run(&plan(vec![in_lockstep(SampleCount::Fixed(4))]), &mut executor, &StopAtMinimum);
     let it = &measured.benchmarks[0];
     assert_eq!((it.failures.len(), executor.calls.len(), measured.next_sequence), (0, 4, 4));
     for side in [BASE, HEAD] {
@@ -283,16 +282,13 @@ fn in_lock_step_two_processes_in_the_two_orders_are_the_four_runs_of_a_round() {
 fn programs_that_cannot_run_in_lock_step_are_run_one_after_the_other() {
     let mut executor = ScriptedExecutor::default();
     for (revision, other) in [(BASE, "/head/sums"), (HEAD, "/base/sums")] {
-        executor.on(revision, other, |_| {
-            Ok(RunOutput { outcome: ExitOutcome::Code(101), ..output(MS) })
-        });
+        executor.on(revision, other, |_| Ok(RunOutput { outcome: ExitOutcome::Code(101), ..output(MS) }));
         executor.on(revision, "sums", |_| {
             let stdout = b"tiny                                              [  1.0 ns ...   1.1 ns ...   1.2 ns ]  stddev:   0.1 ns\n";
             Ok(RunOutput { stdout: stdout.to_vec(), ..output(MS) })
         });
     }
-    let measured =
-        run(&plan(vec![in_lockstep(SampleCount::Fixed(4))]), &mut executor, &StopAtMinimum);
+    let measured = run(&plan(vec![in_lockstep(SampleCount::Fixed(4))]), &mut executor, &StopAtMinimum);
     let it = &measured.benchmarks[0];
     assert_eq!(it.failures.len(), 1);
     assert!(it.failures[0].message.contains("lock-step run failed"), "{:?}", it.failures);

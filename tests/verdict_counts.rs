@@ -2,9 +2,9 @@
 
 mod verdict_support;
 
+use cargo_benchgate::report::model::RunWide;
 use cargo_benchgate::report::terminal::{Options, terminal};
 use cargo_benchgate::report::{Header, assemble};
-use cargo_benchgate::report::model::RunWide;
 use cargo_benchgate::suite::metric::{Metric, Unit};
 use cargo_benchgate::suite::settings::MetricSettings;
 use cargo_benchgate::verdict::evidence::{Evidence, StoppedBecause, UnitRun};
@@ -57,7 +57,10 @@ fn runs_that_only_count_change_nothing_about_the_times_and_are_exact_themselves(
     assert_eq!(row(&with_counts, &Metric::Latency).samples, [10, 10]);
     assert_eq!(row(&plain, &Metric::Instructions).reason, Some(Reason::NotMeasured));
     let exact = row(&with_counts, &Metric::Instructions);
-    assert_eq!((exact.verdict, exact.reason, exact.samples), (Verdict::Regression, Some(Reason::Exact), [2, 1]));
+    assert_eq!(
+        (exact.verdict, exact.reason, exact.samples),
+        (Verdict::Regression, Some(Reason::Exact), [2, 1])
+    );
     assert!((exact.change_percent.expect("it was compared") - 2.0).abs() < 1e-9);
 }
 

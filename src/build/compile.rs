@@ -176,11 +176,6 @@ fn command(
     command.env("CARGO_BUILD_BUILD_DIR", &place.live_target);
     command.args(["--keep-going", "--message-format=json-render-diagnostics"]);
     command.args(["--profile", &settings.profile]);
-    if settings.symbols {
-        // Where nothing else is said this is cargo's own default, so it makes nothing be built again.
-        let profile = settings.profile.to_uppercase().replace('-', "_");
-        command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "debuginfo");
-    }
     if settings.quiet {
         command.arg("--quiet");
     }
@@ -201,6 +196,11 @@ fn command(
     }
     for argument in relocations(place, config) {
         command.args(["--config", &argument]);
+    }
+    if settings.symbols {
+        // Where nothing else is said this is cargo's own default, so it makes nothing be built again. Of several words the
+        // last one counts.
+        command.args(["--config", &format!("profile.{}.strip=\"debuginfo\"", settings.profile)]);
     }
     command.arg("--manifest-path").arg(&call.manifest);
     command.arg("--target-dir").arg(&place.live_target);

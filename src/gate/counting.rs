@@ -56,9 +56,13 @@ fn refusal(way: Way, planned: &PlannedBenchmark, has_valgrind: bool) -> Option<S
         ));
     }
     if planned.sides.iter().flatten().any(|side| !side.executable.runner.is_empty()) {
-        return Some("the program is started by a `runner` of cargo's configuration, which would be counted".to_owned());
+        return Some(
+            "the program is started by a `runner` of cargo's configuration, which would be counted"
+                .to_owned(),
+        );
     }
-    let missing = "no directory of PATH holds `valgrind`; install it (`apt install valgrind`), or leave the metric out";
+    let missing =
+        "no directory of PATH holds `valgrind`; install it (`apt install valgrind`), or leave the metric out";
     (!has_valgrind).then(|| missing.to_owned())
 }
 
@@ -72,9 +76,10 @@ pub(super) fn plans(planned: &[Placed], evidence: &[Evidence], counted: &BTreeSe
         planned.iter().filter(|(place, _)| counted.contains(place) && evidence[*place].error.is_none());
     let plan = |(place, benchmark): &Placed| {
         let mut benchmark = benchmark.clone();
-        let latency_ns = evidence[*place].sides.first().and_then(|side| {
-            median(&sorted(&side.samples(&Metric::Latency, Stage::Screen)))
-        });
+        let latency_ns = evidence[*place]
+            .sides
+            .first()
+            .and_then(|side| median(&sorted(&side.samples(&Metric::Latency, Stage::Screen))));
         benchmark.unit = UnitPlan { counting: Counting::Callgrind { latency_ns }, ..UnitPlan::default() };
         benchmark.sampling.warmup = 0;
         benchmark.head_alone_until = 0;
@@ -87,7 +92,8 @@ pub(super) fn plans(planned: &[Placed], evidence: &[Evidence], counted: &BTreeSe
 pub(super) fn explain(evidence: &mut [Evidence], not_counted: &[(usize, String)]) {
     for (place, because) in not_counted {
         let evidence = &mut evidence[*place];
-        let message = format!("{}: instructions are not available because {because}", evidence.identity.label());
+        let message =
+            format!("{}: instructions are not available because {because}", evidence.identity.label());
         let error = BenchmarkError { kind: ErrorKind::MetricFailed, message, stderr: None };
         evidence.error.get_or_insert(error);
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::harness::HarnessKind;
+use crate::suite::CRITERION_MEASUREMENT;
 use crate::suite::metric::Metric;
-use crate::verdict::evidence::{Evidence, Side, UnitRun};
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Side, UnitRun};
 
 /// No iteration that does anything is faster, ns.
 const LEAST_WORK_NS: f64 = 0.1;
@@ -12,11 +13,35 @@ const LEAST_WORK_NS: f64 = 0.1;
 /// Completes the evidence, and gives what is to be told of it.
 pub(super) fn complete(evidence: &mut [Evidence]) -> Option<String> {
     count_no_allocations(evidence);
+    refuse_unknown_units(evidence);
     optimised_away(evidence)
 }
 
+/// A criterion bench can measure anything, and its files do not say in which unit.
+fn refuse_unknown_units(evidence: &mut [Evidence]) {
+    let own = Metric::Own(CRITERION_MEASUREMENT.into());
+    for evidence in evidence {
+        let has_value = |side: &Side| side.runs.iter().any(|run| run.values.get(&own).is_some());
+        if evidence.error.is_some()
+            || evidence.harness != HarnessKind::Criterion.as_str()
+            || evidence.settings.metrics.contains_key(&own)
+            || !evidence.sides.iter().any(has_value)
+        {
+            continue;
+        }
+        let message = format!(
+            "{} does not measure wall time but something of the bench's own, whose unit criterion's files do not tell; state it in \
+             the target's `[[package.metadata.benchgate.bench]]` entry, as in `metrics.{CRITERION_MEASUREMENT} = {{ unit = \"cycles\", \
+             better = \"lower\" }}`, or leave the benchmark out with `skip`",
+            evidence.identity.label()
+        );
+        evidence.error = Some(BenchmarkError { kind: ErrorKind::Unsupported, message, stderr: None });
+    }
+}
+
 /// divan prints nothing of a function that allocates nothing, as of all functions where its allocator is not in use.
-/// Beside one of the same program that does allocate, nothing is a count of 0.
+/// Beside one of the same program that does allocate, nothing is a count of 0. That is said where somebody asked for
+/// counts or another side has one: most functions of most benches allocate nothing.
 fn count_no_allocations(evidence: &mut [Evidence]) {
     let is_divan = |evidence: &Evidence| evidence.harness == HarnessKind::Divan.as_str();
     let program =
@@ -28,7 +53,13 @@ fn count_no_allocations(evidence: &mut [Evidence]) {
         .filter(|(_, side)| side.runs.iter().any(|run| run.values.get(&Metric::Allocations).is_some()))
         .map(|(it, side)| program(it, side))
         .collect();
-    for evidence in evidence.iter_mut().filter(|it| is_divan(it)) {
+    let is_wanted = |it: &Evidence| {
+        [Metric::Allocations, Metric::AllocatedBytes].iter().any(|metric| {
+            it.settings.metrics.get(metric).is_some_and(|limits| limits.asked_for)
+                || it.sides.iter().any(|side| side.runs.iter().any(|run| run.values.get(metric).is_some()))
+        })
+    };
+    for evidence in evidence.iter_mut().filter(|it| is_divan(it) && is_wanted(it)) {
         for place in 0..evidence.sides.len() {
             if !counted.contains(&program(evidence, &evidence.sides[place])) {
                 continue;
@@ -82,6 +113,7 @@ mod tests {
     use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
     use crate::suite::metric::Unit;
     use crate::suite::rejudge::settings_for_samples;
+    use crate::suite::settings::MetricSettings;
     use crate::verdict::evidence::{Presence, Stage, UnitRun, Values};
 
     /// A benchmark with one run a side, of this time and these allocations.
@@ -127,17 +159,53 @@ mod tests {
 
     #[test]
     fn nothing_said_of_allocations_is_none_of_them_where_the_program_counts_them() {
+        let counting = || measured("divan", "a", [(5.0, Some(3.0)), (5.0, Some(3.0))]);
         let mut evidence = [
-            measured("divan", "a", [(5.0, Some(3.0)), (5.0, None)]),
-            measured("divan", "b", [(5.0, None), (5.0, None)]),
+            counting(),
+            measured("divan", "b", [(5.0, None), (5.0, Some(2.0))]),
+            measured("divan", "c", [(5.0, None), (5.0, None)]),
         ];
         complete(&mut evidence);
-        // Nothing in head ever allocated, so head may not count at all.
+        assert_eq!(allocations(&evidence[1]), [Some(0.0), Some(2.0)]);
+        assert_eq!(allocations(&evidence[2]), [None, None], "nobody asks");
+        let limits = evidence[2].settings.metrics[&Metric::Latency].clone();
+        evidence[2]
+            .settings
+            .metrics
+            .insert(Metric::Allocations, MetricSettings { asked_for: true, ..limits });
+        complete(&mut evidence);
+        assert_eq!(allocations(&evidence[2]), [Some(0.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn a_program_that_never_allocated_may_not_count_at_all() {
+        let mut evidence = [measured("divan", "a", [(5.0, Some(3.0)), (5.0, None)])];
+        complete(&mut evidence);
         assert_eq!(allocations(&evidence[0]), [Some(3.0), None]);
-        assert_eq!(allocations(&evidence[1]), [Some(0.0), None]);
         let mut other = [measured("criterion", "a", [(5.0, None), (5.0, None)])];
         complete(&mut other);
         assert_eq!(allocations(&other[0]), [None, None]);
+    }
+
+    #[test]
+    fn a_measurement_without_a_stated_unit_is_refused_with_the_key_that_states_it() {
+        let own = Metric::Own(CRITERION_MEASUREMENT.into());
+        let cycles = || {
+            let mut evidence = measured("criterion", "cycles", [(5.0, None), (5.0, None)]);
+            for side in &mut evidence.sides {
+                side.runs[0].values = Values::from_iter([(own.clone(), 120.0)]);
+            }
+            evidence
+        };
+        let mut stated = cycles();
+        let limits = stated.settings.metrics[&Metric::Latency].clone();
+        stated.settings.metrics.insert(own.clone(), limits);
+        let mut evidence = [cycles(), stated];
+        complete(&mut evidence);
+        let error = evidence[0].error.as_ref().expect("it is refused");
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert!(error.message.contains("metrics.measurement = { unit = "), "{}", error.message);
+        assert_eq!(evidence[1].error, None);
     }
 
     #[test]

@@ -222,9 +222,7 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
     // A flag that does nothing anywhere is a mistake; where only some harnesses can measure it, the others go without.
     for name in asked_for {
         let metric = Metric::from_name(name);
-        let measured = |(place, _): &Placed| {
-            found.evidence[*place].settings.metrics.contains_key(&metric)
-        };
+        let measured = |(place, _): &Placed| found.evidence[*place].settings.metrics.contains_key(&metric);
         if !found.planned.is_empty() && !found.planned.iter().any(measured) {
             return Err(Error::Usage(format!(
                 "`--metric {name}`: none of the selected benchmarks can measure it; `cargo benchgate list` tells their harnesses, \

@@ -54,12 +54,7 @@ impl<'a> Phase<'a> {
     }
 
     /// Measures what is planned and adds the runs to the evidence.
-    pub(super) fn run(
-        &mut self,
-        evidence: &mut [Evidence],
-        planned: &[Placed],
-        executor: &mut dyn Executor,
-    ) {
+    pub(super) fn run(&mut self, evidence: &mut [Evidence], planned: &[Placed], executor: &mut dyn Executor) {
         let stop = Stop { settings: planned.iter().map(|(place, _)| &evidence[*place].settings).collect() };
         let mut observer = Shown { ui: self.ui, told: Instant::now() };
         let plan = self.plan(planned);

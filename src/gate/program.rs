@@ -38,13 +38,9 @@ pub(super) fn program<'a>(
     let detection =
         detect(launch.harness, built.uses_libtest.unwrap_or(false), &candidates, &built.artifact.markers);
     Some(match detection {
-        Detection::Kind(harness) => Ok(Program {
-            revision,
-            name: &side.name,
-            built,
-            harness,
-            knows_shared_path: OnceCell::new(),
-        }),
+        Detection::Kind(harness) => {
+            Ok(Program { revision, name: &side.name, built, harness, knows_shared_path: OnceCell::new() })
+        }
         Detection::Unsupported { message, .. } => Err(Box::new(BenchmarkError {
             kind: ErrorKind::Unsupported,
             message: format!("{target} in {}: {message}", side.name),

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::verdict::evidence::ErrorKind;
 
 use super::HarnessKind;
-use super::contract::{CommandSpec, Executable, HarnessError, ResolvedLaunch, RunBudget, RunOutput, Selection};
+use super::contract::{
+    CommandSpec, Executable, HarnessError, ResolvedLaunch, RunBudget, RunOutput, Selection,
+};
 
 /// Where callgrind writes, below the scratch directory. Every process of the program writes a file of its own.
 const OUT: &str = "callgrind.out";
@@ -137,8 +139,10 @@ impl Count {
                 "callgrind met none of the harness's functions that hold the benchmark; symbols that are stripped, or a \
                  harness of another version, make this"
             }
-            _ => "callgrind counted no more instructions in many iterations than in one; the compiler may have removed \
-                  the work",
+            _ => {
+                "callgrind counted no more instructions in many iterations than in one; the compiler may have removed \
+                  the work"
+            }
         };
         Err(HarnessError::new(
             ErrorKind::MetricFailed,

@@ -32,8 +32,9 @@ const OVERLONG_ITERATIONS: f64 = 4.0 * SAMPLES;
 const SLOW_RUN_NS: f64 = 50e6;
 
 pub(super) fn list_command(executable: &Executable, launch: &ResolvedLaunch) -> CommandSpec {
-    // Without `--format terse`, which 0.4 refuses: the only difference is blank lines.
-    let args = ["--bench", "--list"].map(OsString::from);
+    // Without `--format terse`, which 0.4 refuses: the only difference is blank lines. A list does nothing with `--quick`,
+    // but 0.3 refuses it, as it would refuse the times of the runs.
+    let args = ["--bench", "--list", "--quick"].map(OsString::from);
     command(executable, launch, args, LIST_TIMEOUT, &[])
 }
 
@@ -101,6 +102,11 @@ fn command(
 
 pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError> {
     super::ending::check(output, &[0]).map_err(|error| {
+        if String::from_utf8_lossy(&output.stderr).contains("'--quick' which wasn't expected") {
+            let message = "the bench uses criterion 0.3 or older, whose runs take whole seconds at the least and are not \
+                           measured; set criterion to version 0.4 or later in Cargo.toml, which mostly needs no other change";
+            return HarnessError::new(ErrorKind::Unsupported, message);
+        }
         let message = format!(
             "listing the criterion benchmarks failed: {error}; a main of the bench's own has to pass its arguments on to \
              criterion, as `criterion_main!` does"
@@ -219,23 +225,19 @@ fn unreadable(file: &CollectedFile, why: &str) -> HarnessError {
 
 fn measurement(found: &Found<'_>, output: &RunOutput, alone: bool) -> Result<Measurement, HarnessError> {
     let id = &found.benchmark.title;
-    if let Some(unit) = foreign_unit(&found.benchmark, &output.stdout) {
-        let message = format!(
-            "benchmark `{id}` measures in `{unit}`, by a measurement of its own, and only wall time can be read from \
-             criterion; use criterion's `WallTime` for it, or leave it out with `skip`"
-        );
-        return Err(HarnessError::new(ErrorKind::Output, message));
-    }
     let sample: SampleFile = parse(found.sample)?;
-    let latency = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
-    let mut values = Values::from_iter([(Metric::Latency, latency)]);
-    if let Some(cpu) = cpu_of_iteration(&sample, latency, output).filter(|_| alone) {
+    let value = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
+    let is_time = !has_foreign_unit(&found.benchmark, &output.stdout);
+    let metric =
+        if is_time { Metric::Latency } else { Metric::Own(crate::suite::CRITERION_MEASUREMENT.into()) };
+    let mut values = Values::from_iter([(metric, value)]);
+    if let Some(cpu) = cpu_of_iteration(&sample, value, output).filter(|_| is_time && alone) {
         values.set(Metric::CpuTotal, cpu);
     }
     Ok(Measurement {
         id: id.clone(),
         values,
-        overlong: is_overlong(&sample, latency),
+        overlong: is_time && is_overlong(&sample, value),
         stated_work: found.benchmark.throughput.as_ref().and_then(stated_work),
     })
 }
@@ -291,8 +293,9 @@ fn median_iteration(sample: &SampleFile) -> Result<f64, String> {
     }
 }
 
-/// The unit of a benchmark that does not measure wall time, as far as criterion's text shows it: the files do not say.
-fn foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> Option<String> {
+/// Whether a benchmark measures something else than wall time, as far as criterion's text shows it: the files are the
+/// same for every measurement.
+fn has_foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> bool {
     const TIMES: [&str; 6] = ["ps", "ns", "µs", "us", "ms", "s"];
     let text = String::from_utf8_lossy(stdout);
     let mut before = "";
@@ -310,21 +313,10 @@ fn foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> Option<String> {
         let (numbers, units): (Vec<&str>, Vec<&str>) =
             inner.split_whitespace().partition(|word| word.parse::<f64>().is_ok());
         if numbers.len() == 3 && units.iter().any(|unit| !TIMES.contains(unit)) {
-            return units.iter().find(|unit| !TIMES.contains(unit)).map(|&unit| unit.to_owned());
+            return true;
         }
     }
-    None
-}
-
-/// The same error, in words that help where the criterion version is the reason.
-pub(super) fn explain(error: HarnessError, output: &RunOutput) -> HarnessError {
-    // What 0.3 says of a warm-up time below a second.
-    if !String::from_utf8_lossy(&output.stderr).contains("The argument '0.001' isn't a valid value") {
-        return error;
-    }
-    let message = "the bench uses criterion 0.3 or older, whose runs take whole seconds at the least and are not measured; \
-                   set criterion to version 0.4 or later in Cargo.toml, which mostly needs no other change";
-    HarnessError::new(ErrorKind::Unsupported, message)
+    false
 }
 
 fn measured_nothing(id: &str) -> HarnessError {

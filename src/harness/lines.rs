@@ -2,6 +2,7 @@
 //!
 //! `benchgate: ID METRIC VALUE UNIT [better=higher|lower] [iterations=N]`. All other lines are the program's own.
 
+use std::str::CharIndices;
 use std::time::Duration;
 
 use crate::suite::identity::TargetKind;
@@ -130,7 +131,7 @@ fn split_id(line: &str) -> Result<(String, &str), String> {
     }
 }
 
-/// The text up to the closing quote; `\"` and `\\` stand for `"` and `\`.
+/// The text up to the closing quote.
 fn unquote(quoted: &str) -> Result<(String, &str), String> {
     let mut id = String::new();
     let mut characters = quoted.char_indices();
@@ -143,14 +144,41 @@ fn unquote(quoted: &str) -> Result<(String, &str), String> {
                 }
                 return Ok((id, rest));
             }
-            '\\' => match characters.next() {
-                Some((_, escaped @ ('"' | '\\'))) => id.push(escaped),
-                _ => return Err(r#"in a quoted id, `\` stands before `"` or `\` only"#.to_owned()),
-            },
+            '\\' => id.push(escape(&mut characters)?),
             other => id.push(other),
         }
     }
     Err("the quoted id does not end".to_owned())
+}
+
+/// The character of an escape, of which the backslash is read: those that Rust's `{:?}` prints.
+fn escape(characters: &mut CharIndices<'_>) -> Result<char, String> {
+    let wrong = || r#"in a quoted id, `\` stands before `"`, `\`, `n`, `r`, `t` or `u{…}` only"#.to_owned();
+    let mut next = || characters.next().map(|(_, character)| character).ok_or_else(wrong);
+    Ok(match next()? {
+        escaped @ ('"' | '\\' | '\'') => escaped,
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        '0' => '\0',
+        'u' if next()? == '{' => {
+            let mut code: u32 = 0;
+            loop {
+                match next()? {
+                    '}' => break,
+                    digit => {
+                        let digit = digit.to_digit(16).ok_or_else(wrong)?;
+                        code = code
+                            .checked_mul(16)
+                            .and_then(|code| code.checked_add(digit))
+                            .ok_or_else(wrong)?;
+                    }
+                }
+            }
+            char::from_u32(code).ok_or_else(wrong)?
+        }
+        _ => return Err(wrong()),
+    })
 }
 
 /// Metric, value and unit, in the base unit and for one iteration.
@@ -237,11 +265,15 @@ impl Options {
 
 /// A long line is cut, so that a report stays readable.
 fn malformed(line: &str, why: &str) -> HarnessError {
+    let message = format!("the line `{}` cannot be read: {}; {SHAPE}", cut(line), cut(why));
+    HarnessError::new(ErrorKind::MetricFailed, message)
+}
+
+fn cut(text: &str) -> String {
     const SHOWN: usize = 200;
-    let mut shown: String = line.chars().take(SHOWN).collect();
-    if shown.len() < line.len() {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
         shown.push('…');
     }
-    let message = format!("the line `{shown}` cannot be read: {why}; {SHAPE}");
-    HarnessError::new(ErrorKind::MetricFailed, message)
+    shown
 }

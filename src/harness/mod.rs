@@ -16,8 +16,8 @@ mod criterion;
 pub mod detect;
 mod divan;
 mod ending;
-mod libtest;
 mod gungraun;
+mod libtest;
 mod lines;
 pub mod marker;
 mod process;
@@ -155,10 +155,7 @@ impl HarnessKind {
     ) -> Result<Vec<Measurement>, HarnessError> {
         // The others' exit status says more than success and failure.
         if !matches!(self, Self::Gungraun | Self::IaiCallgrind | Self::Tango) {
-            ending::check(output, &launch.exit_codes).map_err(|error| match self {
-                Self::Criterion => criterion::explain(error, output),
-                _ => error,
-            })?;
+            ending::check(output, &launch.exit_codes)?;
         }
         match self {
             Self::Process => Ok(vec![process::measurement(selection, output)]),

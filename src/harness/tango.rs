@@ -73,7 +73,8 @@ pub(super) fn lockstep_command(
         "--bench".into(),
         time(budget),
         filter(id),
-        format!("--dump={SCRATCH}").into(),
+        "--dump".into(),
+        SCRATCH.into(),
         base.path.clone().into_os_string(),
     ];
     Some(CommandSpec {
@@ -197,7 +198,8 @@ pub(super) fn parse_lockstep(id: &str, output: &RunOutput) -> Result<[Measuremen
     let file = output.files.iter().find(|file| file.path == Path::new(&dump_name(id)));
     // Status 1 also says that tango itself sees a slowdown; when tango failed, there is no dump.
     let accepted: &[i32] = if file.is_some() { &[0, 1] } else { &[0] };
-    ending::check(output, accepted).map_err(|error| HarnessError::new(error.kind, failed_together(&error)))?;
+    ending::check(output, accepted)
+        .map_err(|error| HarnessError::new(error.kind, failed_together(&error)))?;
     let file = file.ok_or_else(|| measured_nothing(id))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let results = text.lines().map(|line| line.trim_end_matches('*'));
@@ -235,7 +237,7 @@ fn samples(file: &CollectedFile) -> Result<Vec<Block>, HarnessError> {
         let cells: Vec<f64> = line.split(',').map_while(|cell| cell.trim().parse().ok()).collect();
         match cells[..] {
             [base, head, iterations]
-                if 0.0 <= base.min(head) && base.max(head).is_finite() && 1.0 <= iterations =>
+                if cells.iter().all(|cell| cell.is_finite() && 0.0 <= *cell) && 1.0 <= iterations =>
             {
                 samples.push((base / iterations, head / iterations));
             }

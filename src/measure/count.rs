@@ -27,16 +27,20 @@ pub fn count(
     if flow.is_break() {
         return driver.finish(true);
     }
-    let first: Vec<Option<Vec<Vec<UnitRun>>>> = driver.states.iter_mut().map(|state| {
-        let side = state.measured.first().copied().filter(|_| state.is_open())?;
-        if agree(&state.runs[side]) {
-            state.stopped = Some(StoppedBecause::FixedSamples);
-            return None;
-        }
-        let empty = vec![Vec::new(); state.runs.len()];
-        state.wall_ns.iter_mut().for_each(|wall| *wall = 0);
-        Some(std::mem::replace(&mut state.runs, empty))
-    }).collect();
+    let first: Vec<Option<Vec<Vec<UnitRun>>>> = driver
+        .states
+        .iter_mut()
+        .map(|state| {
+            let side = state.measured.first().copied().filter(|_| state.is_open())?;
+            if agree(&state.runs[side]) {
+                state.stopped = Some(StoppedBecause::FixedSamples);
+                return None;
+            }
+            let empty = vec![Vec::new(); state.runs.len()];
+            state.wall_ns.iter_mut().for_each(|wall| *wall = 0);
+            Some(std::mem::replace(&mut state.runs, empty))
+        })
+        .collect();
     let flow = driver.rounds();
     for (state, first) in driver.states.iter_mut().zip(first) {
         // Better too few runs than none.

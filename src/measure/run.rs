@@ -351,9 +351,8 @@ impl<'a> Driver<'a> {
                 .filter(|&at| groups[at].is_open(&driver.states) && wanted(&groups[at]))
                 .collect()
         };
-        let lacking = |driver: &Self| {
-            open(driver, &|group| !group.postponed && !group.has_needed(&driver.states))
-        };
+        let lacking =
+            |driver: &Self| open(driver, &|group| !group.postponed && !group.has_needed(&driver.states));
         if !self.short {
             return open(self, &|_| true);
         }

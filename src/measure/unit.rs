@@ -244,14 +244,14 @@ fn prepare(executor: &mut dyn Executor, planned: &PlannedBenchmark, side: usize)
     let plan = side_plan(planned, side);
     for command in &plan.prepare {
         let name = name(planned, side);
-        hook::run(executor, plan.revision, ("prepare_each", &name), command).map_err(|failure| {
-            match failure {
+        hook::run(executor, plan.revision, ("prepare_each", &name), command).map_err(
+            |failure| match failure {
                 HookFailure::Interrupted => Failure::Interrupted,
                 HookFailure::Failed(BenchmarkError { kind, message, stderr }) => {
                     Failure::Failed(Trouble { kind, message, stderr })
                 }
-            }
-        })?;
+            },
+        )?;
     }
     Ok(())
 }

@@ -6,6 +6,10 @@ use super::launch::HarnessChoice;
 use super::metric::{Better, CALLGRIND_METRICS, Metric};
 use super::settings::MetricSettings;
 
+/// The metric of criterion benchmarks that measure something else than wall time, once the suite declares it with a unit:
+/// criterion's files do not tell the unit of their numbers.
+pub(crate) const CRITERION_MEASUREMENT: &str = "measurement";
+
 /// The metrics of a harness that are compared when nothing is said; those of all harnesses before it is known.
 pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, MetricSettings)> {
     use Metric::{AllocatedBytes, Allocations, CpuTotal, Instructions, Latency, PeakRss};
@@ -15,7 +19,9 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
         Some(HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind) => &[Instructions],
         Some(HarnessChoice::Criterion) => &[Latency, CpuTotal],
         // A program may report any of them; what it does not is not shown.
-        Some(HarnessChoice::Lines) => &[Latency, CpuTotal, PeakRss, Instructions, Allocations, AllocatedBytes],
+        Some(HarnessChoice::Lines) => {
+            &[Latency, CpuTotal, PeakRss, Instructions, Allocations, AllocatedBytes]
+        }
         _ => &[Latency],
     };
     names
@@ -65,6 +71,7 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
         }
         HarnessChoice::Criterion => {
             matches!(metric, Metric::Latency | Metric::CpuTotal | Metric::Instructions)
+                || *metric == Metric::Own(CRITERION_MEASUREMENT.into())
         }
         HarnessChoice::Libtest => matches!(metric, Metric::Latency | Metric::Instructions),
         HarnessChoice::Bencher | HarnessChoice::Tango => *metric == Metric::Latency,

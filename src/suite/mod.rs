@@ -28,6 +28,7 @@ mod select;
 pub mod settings;
 
 pub use error::{LoadError, SelectionError, SuiteError, SuiteErrors};
+pub(crate) use harnesses::CRITERION_MEASUREMENT;
 pub use manifest::declared_harness;
 pub use overrides::Overrides;
 pub use plan::{ResolvedBenchmark, Suite, TargetPlan, VariantPlan};

@@ -203,8 +203,7 @@ fn resolve_metrics(
             max_percent: value(&written.max_percent, super::harnesses::default_max_percent(metric)),
             min_difference: value(&written.min_difference, 0.0),
             gate: value(&written.gate, true),
-            asked_for: written.pointed
-                || !harness.is_some_and(|harness| measures_sometimes(harness, metric)),
+            asked_for: written.pointed || !harness.is_some_and(|harness| measures_sometimes(harness, metric)),
         };
         match resolved.iter_mut().find(|(known, _)| known == metric) {
             Some(slot) => slot.1 = settings,

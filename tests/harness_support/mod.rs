@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cargo_benchgate::harness::{
-    CommandSpec, Executable, ExitOutcome, Facts, HarnessError, HarnessKind, Measurement, ResolvedLaunch, RunBudget,
-    RunOutput, Selection,
+    CommandSpec, Executable, ExitOutcome, Facts, HarnessError, HarnessKind, Measurement, ResolvedLaunch,
+    RunBudget, RunOutput, Selection,
 };
 use cargo_benchgate::suite::identity::TargetKind;
 use cargo_benchgate::suite::metric::Metric;

@@ -92,8 +92,8 @@ impl Family {
                 );
                 HarnessError::new(ErrorKind::Output, message)
             };
-            let profile =
-                Profile::read(&String::from_utf8_lossy(&file.bytes)).ok_or_else(|| unreadable("it has no sum"))?;
+            let profile = Profile::read(&String::from_utf8_lossy(&file.bytes))
+                .ok_or_else(|| unreadable("it has no sum"))?;
             // An iterator by itself counts nothing, its elements do. A case that has none is no case.
             if profile.instructions == 0.0 {
                 continue;

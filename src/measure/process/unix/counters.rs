@@ -115,7 +115,11 @@ mod tests {
     const PAGE_FAULTS: (u32, u64) = (1, 2);
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "the counter is about processes")]
+    #[allow(
+        clippy::disallowed_methods,
+        clippy::print_stdout,
+        reason = "it is about processes, and says when it is skipped"
+    )]
     fn a_counter_counts_the_whole_tree_of_a_child_and_nothing_of_this_process() {
         let Ok(counter) = Counter::open(PAGE_FAULTS) else {
             println!("skipped: this system does not let a process count its own page faults");
@@ -127,13 +131,18 @@ mod tests {
         drop(std::hint::black_box(vec![1_u8; 8 << 20]));
         assert_eq!(unused.read(), None, "nothing was started, so it never ran");
 
-        let status = std::process::Command::new("sh").args(["-c", "ls / >/dev/null; ls / >/dev/null; exit 0"]).status();
+        let status = std::process::Command::new("sh")
+            .args(["-c", "ls / >/dev/null; ls / >/dev/null; exit 0"])
+            .status();
         assert!(status.expect("there is a shell").success());
         let whole = counter.read().expect("a child ran");
         let Ok(counter) = Counter::open(PAGE_FAULTS) else { panic!("it could be opened a moment ago") };
         std::process::Command::new("sh").args(["-c", "exit 0"]).status().expect("there is a shell");
         let shell = counter.read().expect("a child ran");
-        assert!(0 < shell && shell + shell / 2 < whole, "{shell} of a shell, {whole} of a shell and two programs");
+        assert!(
+            0 < shell && shell + shell / 2 < whole,
+            "{shell} of a shell, {whole} of a shell and two programs"
+        );
     }
 
     #[test]
