@@ -23,7 +23,6 @@ pub use contract::{
     RunBudget, RunOutput, Selection,
 };
 pub use detect::{Detection, detect};
-pub use libtest::NEEDS_NIGHTLY;
 pub use marker::{Marker, MarkerScanner};
 
 word_enum! {
