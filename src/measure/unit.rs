@@ -1,5 +1,6 @@
 //! One unit run: the command, the process, the sample.
 
+use crate::harness::HarnessKind;
 use crate::harness::contract::{Measurement, ResolvedLaunch, RunBudget, RunOutput, Selection, stderr_tail};
 use crate::suite::metric::Metric;
 use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
@@ -57,7 +58,9 @@ pub(super) fn run(
     let measurement = measurement(planned, &selection, launch, &output)
         .map_err(|(kind, message)| failed(kind, message, stderr_tail(&output.stderr)))?;
     let floor = output.peak_rss_floor_bytes;
-    let has_floor = 0 < floor && measurement.values.get(&Metric::PeakRss).is_some();
+    // What a program reports of its own memory is not read from its process.
+    let is_read = planned.harness == HarnessKind::Process;
+    let has_floor = is_read && 0 < floor && measurement.values.get(&Metric::PeakRss).is_some();
     Ok(Sample {
         values: measurement.values,
         wall_ns: output.wall_ns,
