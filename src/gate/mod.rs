@@ -219,6 +219,8 @@ fn run_suite(
             (slot, checkout)
         }
     };
+    let (mark, value) = crate::measure::leftover_mark(slot.directory());
+    cargo.env.push((mark.into(), value));
     let programs = programs::Builder::new(context, suite, &cargo, &slot).build(checkout, &chosen)?;
     header.warnings.extend(programs.warnings.iter().cloned());
     header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Context;
-use super::choice::{Chosen, Side};
+use super::choice::{self, Chosen, Side};
 use crate::build::{self, BuildPlace, Built, CargoSettings, Diagnostics, TreeFile, Workspace};
 use crate::error::Error;
 use crate::revision::{CheckedOutFile, Checkout, Slot};
@@ -119,8 +119,13 @@ impl<'a> Builder<'a> {
         // A command that asks git about its repository must cost the same on all sides.
         for side in &sides {
             side.checkout.refresh_index()?;
-            self.warnings.extend(side.checkout.notes.iter().cloned());
+            let edited = side.checkout.edited_since(&context.environment.interrupted)?;
+            if !edited.is_empty() {
+                self.warnings.push(choice::edited_while_building(&edited));
+            }
         }
+        let notes: Vec<_> = sides.iter().map(|side| (&*side.name, &side.checkout.notes[..])).collect();
+        self.warnings.extend(choice::notes_of_all(&notes));
         Ok(Programs { sides, head: head_place, removed, warnings: self.warnings })
     }
 
@@ -200,7 +205,12 @@ impl<'a> Builder<'a> {
 /// Checks a revision out into its place in the slot.
 pub(super) fn check_out(context: &Context<'_>, slot: &Slot, side: &Side) -> Result<Checkout, Error> {
     context.ui.detail("Checking out", format!("{} into {}", side.label(), slot.tree(&side.name).display()));
-    Ok(slot.checkout(&side.name, side.content.clone(), &context.environment.interrupted)?)
+    let checkout = slot.checkout(&side.name, side.content.clone(), &context.environment.interrupted)?;
+    // At once, too: they may say why the build is about to fail.
+    for note in &checkout.notes {
+        context.ui.note(format!("{}: {note}", side.name));
+    }
+    Ok(checkout)
 }
 
 /// What cargo says of both revisions' workspaces.
