@@ -54,6 +54,7 @@ pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Res
         } else if entry.file_name() == "run" {
             remove::directory(&path).map_err(doing())?;
         } else {
+            remove_links(&path);
             let tree = path.join("tree");
             if !stay.contains(&tree) {
                 remove::directory(&tree).map_err(doing())?;
@@ -61,6 +62,16 @@ pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Res
         }
     }
     Ok(())
+}
+
+/// Removes the links to places outside of the repository beside a worktree.
+fn remove_links(revision: &Path) {
+    for entry in revision.read_dir().into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            // A link that stays is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Removes one worktree with its registration, whatever state both are in.
