@@ -309,7 +309,7 @@ fn add(
     let failed = |error: gix::Error| {
         // gix rolls back, but for empty directories.
         let _ = sweep::worktree(repository, path);
-        if interrupt.load(Ordering::Relaxed) {
+        if is_interrupted(interrupt) {
             return RevisionError::Interrupted;
         }
         let reason = explain(&error);
@@ -334,6 +334,18 @@ fn add(
         return Err(RevisionError::Git { doing: format!("check out commit {}", commit.id), reason });
     }
     Ok(worktree)
+}
+
+/// Whether it is the user who ended the checkout. Ctrl-C reaches a filter program as soon as us, and its failure may be
+/// seen before the flag is set.
+fn is_interrupted(interrupt: &AtomicBool) -> bool {
+    const LOOKS: u32 = 10;
+    (0..LOOKS).any(|look| {
+        if 0 < look {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        interrupt.load(Ordering::Relaxed)
+    })
 }
 
 fn lock(worktree: &gix::Repository, reason: &str) -> Result<(), RevisionError> {

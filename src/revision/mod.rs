@@ -16,6 +16,7 @@ mod include;
 mod lfs;
 mod lock;
 mod partial;
+mod range;
 mod remove;
 mod resolve;
 mod snapshot;
