@@ -179,9 +179,8 @@ impl Filling<'_> {
             // For what asks `git describe`. Nothing is copied: the objects are there already.
             let tags = "+refs/tags/*:refs/tags/*";
             let words = [text("fetch"), text("-q"), text("--no-write-fetch-head"), theirs.into(), text(tags)];
-            match git.run(&words) {
-                Err(RevisionError::Interrupted) => return Err(RevisionError::Interrupted),
-                Ok(_) | Err(_) => {}
+            if let Err(RevisionError::Interrupted) = git.run(&words) {
+                return Err(RevisionError::Interrupted);
             }
         }
         git.run(&["checkout", "-q", "--force", "--detach", &id.to_string()])?;
