@@ -136,7 +136,7 @@ fn interrupt_ends_with_4_a_report_and_no_trace() {
 }
 
 #[test]
-fn second_interrupt_leaves_no_more_behind_than_one() {
+fn second_interrupt_ends_at_once_and_the_next_run_clears_up() {
     need_git!();
     let endless = Endless::new("twice");
     let child = endless.start();
@@ -144,6 +144,9 @@ fn second_interrupt_leaves_no_more_behind_than_one() {
     send(&child, "INT");
     let ran = wait(child);
     ran.ends(4, &["interrupted"]);
+    wait_until("every process of the run is gone", || processes_with(&endless.marker).is_empty());
+    let ran = endless.run_through();
+    ran.ends(0, &[]);
     endless.assert_no_trace(&ran);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::choice::{Chosen, Side};
+use super::choice::{self, Chosen, Side};
 use super::differences;
 use super::programs::{BuiltSide, Programs, tree_files};
 use super::{Command, Context};
@@ -112,8 +112,13 @@ impl<'a> Builder<'a> {
             sides.push(other.side);
         }
         for side in &sides {
-            self.warnings.extend(side.checkout.notes.iter().cloned());
+            let edited = side.checkout.edited_since(&self.context.environment.interrupted)?;
+            if !edited.is_empty() {
+                self.warnings.push(choice::edited_while_building(&edited));
+            }
         }
+        let notes: Vec<_> = sides.iter().map(|side| (&*side.name, &side.checkout.notes[..])).collect();
+        self.warnings.extend(choice::notes_of_all(&notes));
         self.trim();
         let mut programs = Programs {
             sides,
@@ -471,7 +476,12 @@ pub(super) fn check_out(
     place: &str,
 ) -> Result<Checkout, Error> {
     context.ui.detail("Checking out", format!("{} into {}", side.label(), slot.tree(place).display()));
-    Ok(slot.checkout(place, side.content.clone(), &context.environment.interrupted)?)
+    let checkout = slot.checkout(place, side.content.clone(), &context.environment.interrupted)?;
+    // At once, too: they may say why the build is about to fail.
+    for note in &checkout.notes {
+        context.ui.note(format!("{}: {note}", side.name));
+    }
+    Ok(checkout)
 }
 
 /// Where a revision is checked out whose executables are kept ones: apart from the target directory that cargo works

@@ -6,12 +6,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use etcetera::BaseStrategy;
 
 use crate::error::{Error, ExitCode};
-use crate::revision::CiHints;
+use crate::revision::{CiHints, LOCATION_VARIABLES};
 use crate::suite::quantity::parse_size;
 
 /// The surroundings of a run.
@@ -115,31 +114,13 @@ fn ci_hints(variable: impl Fn(&str) -> Option<String>) -> CiHints {
     }
 }
 
-/// The variables that would send a child's git to the user's repository instead of the worktree it runs in: a
-/// hook's git sets them. Those that carry configuration, such as credentials for a registry, stay.
+/// The variables that would send a child's git to the user's repository instead of the worktree it runs in.
 fn is_git_location(name: &OsStr) -> bool {
-    [
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_COMMON_DIR",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_QUARANTINE_PATH",
-        "GIT_GRAFT_FILE",
-        "GIT_SHALLOW_FILE",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_NAMESPACE",
-        "GIT_PREFIX",
-        "GIT_INTERNAL_SUPER_PREFIX",
-    ]
-    .iter()
-    .any(|variable| name == *variable)
+    LOCATION_VARIABLES.iter().any(|variable| name == *variable)
 }
 
-/// A flag that the first interrupt sets. A second one gives the clean-up that is then going on a little more time, so
-/// that pressing Ctrl-C twice leaves no more behind than pressing it once; a third one ends the process at once.
+/// A flag that the first interrupt sets: what runs is killed, everything is cleaned up, and what was measured is
+/// reported. A second one ends the process at once; what works for us notices that we are gone, and the next run sweeps.
 fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
@@ -148,14 +129,9 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
     let told = Arc::clone(&flag);
     let listen = move || {
-        for (number, _) in signals.forever().enumerate() {
-            match number {
-                0 => told.store(true, Ordering::Relaxed),
-                1 => drop(std::thread::spawn(|| {
-                    std::thread::sleep(CLEAN_UP_LIMIT);
-                    end_at_once();
-                })),
-                _ => end_at_once(),
+        for _ in signals.forever() {
+            if told.swap(true, Ordering::Relaxed) {
+                end_at_once();
             }
         }
     };
@@ -163,14 +139,11 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
-/// How long a clean-up may take after a second interrupt: more than a killed benchmark takes to be gone.
-const CLEAN_UP_LIMIT: Duration = Duration::from_secs(15);
-
 fn end_at_once() -> ! {
-    // The user asked more than once; the next run sweeps what is left.
     let _ = writeln!(
         std::io::stderr(),
-        "\nerror: interrupted again before the clean-up was through; the next run, or `cargo benchgate cache clean`, finishes it"
+        "\nerror: interrupted twice, so this ended before the clean-up was through; the next run, or `cargo benchgate cache \
+         clean`, finishes it"
     );
     std::process::exit(ExitCode::Execution as i32)
 }

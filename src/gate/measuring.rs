@@ -1,8 +1,8 @@
 //! The measuring phase: lists, rounds, and the evidence that comes of them.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
@@ -58,9 +58,14 @@ fn clean_up(
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, scratch);
     let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
-    let never = AtomicBool::new(false);
-    let mut executor = LiveExecutor::new(client, switch, &never);
-    for (owner, failure) in hooks.finish(&mut executor, environment.is_interrupted().then_some(GRACE)) {
+    let (give_up, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let failures = std::thread::scope(|scope| {
+        scope.spawn(|| grant_grace(&environment.interrupted, &give_up, &done));
+        let failures = hooks.finish(&mut LiveExecutor::new(client, switch, &give_up));
+        done.store(true, Ordering::Relaxed);
+        failures
+    });
+    for (owner, failure) in failures {
         let Ok(measured) = measured else {
             context.ui.warn(&failure.message);
             continue;
@@ -71,6 +76,18 @@ fn clean_up(
                 evidence.error.get_or_insert_with(|| failure.clone());
             }
         }
+    }
+}
+
+/// Sets `give_up` once the user's interrupt is [`GRACE`] old, unless it is all `done` before.
+fn grant_grace(interrupted: &AtomicBool, give_up: &AtomicBool, done: &AtomicBool) {
+    const TICK: Duration = Duration::from_millis(5);
+    let mut since: Option<Instant> = None;
+    while !done.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) && GRACE < since.get_or_insert_with(Instant::now).elapsed() {
+            give_up.store(true, Ordering::Relaxed);
+        }
+        std::thread::sleep(TICK);
     }
 }
 

@@ -13,6 +13,7 @@ mod launch;
 mod listing;
 mod lockstep;
 mod measuring;
+mod outside;
 mod phase;
 mod planning;
 mod program;
@@ -152,9 +153,25 @@ struct Context<'a> {
 /// When there is nothing to report: bad configuration or usage, no base, a revision that cannot be checked out, a
 /// workspace that does not build at all, or an interrupt before anything was measured.
 pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outcome, Error> {
-    let manifest = find_manifest(request, environment)?;
-    let repository = Repository::discover(manifest.parent().unwrap_or(&environment.cwd))?;
-    let cargo = cargo_settings(request, environment, ui)?;
+    let found = find_manifest(request, environment);
+    let start = found.as_ref().ok().and_then(|manifest| manifest.parent()).unwrap_or(&environment.cwd);
+    let repository = match Repository::discover(start) {
+        Ok(repository) => repository,
+        // Without a manifest there is nothing to do anywhere.
+        Err(error) => return Err(found.err().unwrap_or_else(|| error.into())),
+    };
+    let mut cargo = cargo_settings(request, environment, ui)?;
+    let outer = outside::configs_of(&repository, request, environment, ui);
+    cargo.config.splice(0..0, outer);
+    let seed = request.seed.unwrap_or_else(drawn_seed);
+    if !repository.has_work_tree() {
+        // Where the user stands there are no files of it: the manifest is that of head.
+        let manifest = request.manifest_path.clone().unwrap_or_else(|| PathBuf::from("Cargo.toml"));
+        let context = Context { request, environment, ui, manifest: manifest.clone(), seed, repository };
+        let head = choice::head(&context)?;
+        return run_revision(context, cargo, head, &manifest);
+    }
+    let manifest = found?;
     let user_workspace = user_workspace(environment, &cargo, &manifest)?;
     let relative = |path: &Path| {
         repository.relative(path).ok_or_else(|| {
@@ -171,7 +188,7 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
         environment,
         ui,
         manifest: relative(&user_workspace.metadata.workspace_root.as_std_path().join("Cargo.toml"))?,
-        seed: request.seed.unwrap_or_else(drawn_seed),
+        seed,
         repository,
     };
     let head = choice::head(&context)?;
@@ -181,25 +198,36 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
             let suite = load_suite(request, &user_workspace, &context.repository.root().join(package))?;
             run_suite(&context, cargo, &suite, head, None)
         }
-        // Head's suite drives all revisions, so head is checked out to read it.
-        HeadRequest::Revision(_) => {
-            let slot = acquire_slot(&context)?;
-            let checkout = builder::check_out(&context, &slot, &head, &head.name)?;
-            slot.point_at(&head.name).map_err(|error| builder::failed_to_point(&error))?;
-            let tree = slot.live_tree();
-            if !tree.join(&context.manifest).is_file() {
-                return Err(Error::Usage(format!(
-                    "{} has no {}, so there is nothing to measure; name another revision with --head, or none for the \
-                     working tree",
-                    head.label(),
-                    context.manifest.display()
-                )));
-            }
-            let workspace = user_workspace_at(&cargo, &tree.join(&context.manifest), &tree)?;
-            let suite = load_suite(request, &workspace, &tree.join(package))?;
-            run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
-        }
+        HeadRequest::Revision(_) => run_revision(context, cargo, head, &package),
     }
+}
+
+/// Head's suite drives all revisions, so a head that is a commit is checked out to read it. `package` is the manifest of
+/// the directory the user stands in, relative to the repository's root.
+fn run_revision(
+    mut context: Context<'_>,
+    cargo: CargoSettings,
+    head: choice::Side,
+    package: &Path,
+) -> Result<Outcome, Error> {
+    let slot = acquire_slot(&context)?;
+    let checkout = builder::check_out(&context, &slot, &head, &head.name)?;
+    slot.point_at(&head.name).map_err(|error| builder::failed_to_point(&error))?;
+    let tree = slot.live_tree();
+    if !tree.join(&context.manifest).is_file() {
+        return Err(Error::Usage(format!(
+            "{} has no {}, so there is nothing to measure; name another revision with --head, or none for the \
+             working tree",
+            head.label(),
+            context.manifest.display()
+        )));
+    }
+    let workspace = user_workspace_at(&cargo, &tree.join(&context.manifest), &tree)?;
+    if let Ok(root) = workspace.metadata.workspace_root.as_std_path().strip_prefix(&tree) {
+        context.manifest = root.join("Cargo.toml");
+    }
+    let suite = load_suite(context.request, &workspace, &tree.join(package))?;
+    run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
 }
 
 /// The steps once the suite is known.
@@ -240,6 +268,9 @@ fn run_suite(
             (slot, checkout)
         }
     };
+    header.warnings.extend(outside::link_packages(context, &slot, &chosen, &checkout)?);
+    let (mark, value) = crate::measure::leftover_mark(slot.directory());
+    cargo.env.push((mark.into(), value));
     let builder = builder::Builder::new(context, suite, &cargo, &slot, &toolchain);
     let mut programs = builder.build(checkout, &chosen)?;
     let (builds, dependency_changes) =

@@ -10,8 +10,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -69,7 +69,8 @@ impl SlotRoot {
             let Some(lock) = self.try_lock(&directory)? else { continue };
             sweep::slot(&self.repository, &directory, sweep::Kept::Remove)?;
             fs_err::create_dir_all(&directory).map_err(RevisionError::io("make a build slot"))?;
-            let held = Held { directory, repository: self.repository.clone(), _lock: lock };
+            let repository = self.repository.clone();
+            let held = Held { directory, repository, links: Mutex::default(), _lock: lock };
             return Ok(Slot { held: Arc::new(held) });
         }
         Err(RevisionError::NoFreeSlot { count: SLOTS, directory: self.directory.clone() })
@@ -145,7 +146,18 @@ pub struct Slot {
 pub(super) struct Held {
     pub(super) directory: PathBuf,
     pub(super) repository: Repository,
+    /// Links to what lies outside of the repository.
+    links: Mutex<Vec<PathBuf>>,
     _lock: Lock,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for link in self.links.get_mut().into_iter().flatten() {
+            // What cannot be removed now is swept by the next run.
+            let _ = std::fs::remove_file(link);
+        }
+    }
 }
 
 impl Slot {
@@ -177,6 +189,37 @@ impl Slot {
     /// The target directory of the revision `live` points to; the same path for every revision.
     pub fn live_target(&self) -> PathBuf {
         self.held.directory.join("live").join("target")
+    }
+
+    /// Makes a place outside of the repository reachable from a revision's worktree by the relative path it has from the
+    /// user's tree, as far as that leads up one or two directories; false where it cannot.
+    pub fn link_outside(&self, revision: &str, outside: &Path) -> io::Result<bool> {
+        let root = self.held.repository.root();
+        let Some((up, above)) = root.ancestors().enumerate().find(|(_, above)| outside.starts_with(above))
+        else {
+            return Ok(false);
+        };
+        let rest = outside.strip_prefix(above).expect("it was just found to be a prefix");
+        let Some(first) = rest.components().next() else { return Ok(false) };
+        let first = Path::new(first.as_os_str());
+        let place = match up {
+            1 => self.held.directory.join(revision),
+            2 => self.held.directory.clone(),
+            _ => return Ok(false),
+        };
+        let link = place.join(first);
+        if let Ok(target) = std::fs::read_link(&link) {
+            return Ok(target == above.join(first));
+        }
+        if link.exists()
+            || ["tree", "target", "live", "run", "base", "head"].iter().any(|name| first == Path::new(name))
+        {
+            return Ok(false);
+        }
+        fs_err::create_dir_all(&place)?;
+        symlink_directory(&above.join(first), &link)?;
+        self.held.links.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+        Ok(true)
     }
 
     /// Points `live` to a revision, at once: whoever looks sees the old or the new one.
