@@ -6,6 +6,7 @@
 // The bans of clippy.toml hold for what is shipped; tests may start processes and look at the environment.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod bisect;
 pub mod build;
 pub mod cli;
 pub mod error;
@@ -17,5 +18,6 @@ pub mod report;
 pub mod revision;
 pub mod stats;
 pub mod suite;
+pub mod summary;
 pub mod ui;
 pub mod verdict;

@@ -159,7 +159,7 @@ fn time_that_is_too_short_is_told_and_ends_with_6_unless_partial_results_are_all
     need_git!();
     let playground = two_revisions();
     variants(&playground, &[("one", "args = [\"sleep\", \"60\"]"), ("two", "args = [\"sleep\", \"61\"]")]);
-    let flags = ["--preset", "fixed", "--warmup", "0", "--max-time", "1800ms"];
+    let flags = ["--preset", "fixed", "--warmup", "0", "--max-time", "1800ms", "--no-identity"];
     let ran = playground.run(&flags);
     ran.ends(6, &["1 benchmark lacked a measurement"]).says("max_time is too short");
     let manifest = std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("it was written");

@@ -238,7 +238,16 @@ fn criterion_ids_come_from_the_file_and_not_from_the_directory() {
 
 #[test]
 fn criterion_files_of_version_0_4_have_the_same_shape() {
-    assert!(0.0 < latency("grp/alloc/v/100", home("criterion-0.4/home")));
+    assert_close(
+        latency("grp/alloc/v/100", home("criterion-0.4/home")),
+        recorded_median("0.4", "grp/alloc/v/100"),
+    );
+    // Its text says that this is a time.
+    let mut run =
+        output(&read("criterion-0.4/run-one.stdout.txt"), &read("criterion-0.4/run-one.stderr.txt"), 0);
+    run.files = home("criterion-0.4/home");
+    let measured = CRITERION.parse_run(&Selection::All, &launch(), &run).unwrap();
+    assert!(measured.len() == 1 && measured[0].values.get(&Metric::Latency).is_some());
 }
 
 #[test]

@@ -8,40 +8,55 @@ mod repository;
 #[path = "e2e_support/mod.rs"]
 mod support;
 
-use real::{comparison, edit, need, playground_with_crates, program, row};
+use real::{comparison, edit, playground_with_crates, program, row};
 use repository::need_git;
-use support::{Playground, finish};
+use support::Playground;
 
 /// Counts that agree need no more.
 const FEW: [&str; 8] = ["--base", "HEAD", "--warmup", "0", "--min-samples", "2", "--max-samples", "2"];
 
-/// Runs the command and reads its report; without the runners in the PATH when `bare`.
-fn report(playground: &Playground, bare: bool) -> (support::Ran, serde_json::Value) {
+/// Where the bench finds its tools.
+enum Tools {
+    /// In the PATH of the test.
+    All,
+    /// The same without the runners.
+    NoRunner,
+    /// Neither the runners nor valgrind.
+    None,
+}
+
+/// Runs the command and reads its report.
+fn report(playground: &Playground, tools: &Tools) -> (support::Ran, serde_json::Value) {
     let path = playground.repository.beside("report.json");
     let _ = std::fs::remove_file(&path);
-    let mut command = playground.command_in(playground.root());
-    command.args(FEW).arg("--format").arg(format!("json={}", path.display()));
-    if bare {
-        let all = std::env::var_os("PATH").unwrap_or_default();
-        let without = |directory: &std::path::PathBuf| {
-            !["gungraun-runner", "iai-callgrind-runner"].iter().any(|name| directory.join(name).exists())
-        };
-        let kept = std::env::split_paths(&all).filter(without);
-        command.env("PATH", std::env::join_paths(kept).expect("they were split from a list"));
+    let format = format!("json={}", path.display());
+    // Only the bench gets another PATH: everything is built once.
+    let bin = playground.repository.beside("bin");
+    let _ = std::fs::remove_dir_all(&bin);
+    let mut names = vec!["cat", "chmod", "mkdir", "tr", "sort", "grep", "rm"];
+    if matches!(tools, Tools::NoRunner) {
+        names.push("valgrind");
     }
-    let ran = finish(&mut command);
+    std::fs::create_dir(&bin).expect("it was removed");
+    for name in names {
+        let found = program(name).expect("every Unix has it");
+        std::os::unix::fs::symlink(found, bin.join(name)).expect("links can be made");
+    }
+    let entry = format!(
+        "\n[[package.metadata.benchgate.bench]]\ntarget = \"counts\"\nenv = {{ PATH = {:?} }}\n",
+        bin.display().to_string()
+    );
+    let manifest = std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("the fixture has it");
+    let manifest = manifest.split("\n[[package.metadata").next().expect("a text has a beginning").to_owned();
+    playground.write("Cargo.toml", if matches!(tools, Tools::All) { manifest } else { manifest + &entry });
+    let ran = playground.run(&[&FEW[..], &["--format", &format]].concat());
     let text = std::fs::read(&path).unwrap_or_else(|_| panic!("no report was written: {ran}"));
     (ran, serde_json::from_slice(&text).expect("a report is JSON"))
 }
 
 /// Two per cent more in one of two functions.
-fn gate_names_the_planted_one(harness: &str, bare: bool) {
-    let playground = match playground_with_crates(harness) {
-        Ok(playground) => playground,
-        Err(why) => return println!("skipped: {why}"),
-    };
-    edit(&playground, "src/lib.rs", "FIRST: u64 = 1000", "FIRST: u64 = 1020");
-    let (ran, report) = report(&playground, bare);
+fn gate_names_the_planted_one(playground: &Playground, harness: &str, tools: &Tools) {
+    let (ran, report) = report(playground, tools);
     ran.ends(1, &["2 regressions", "first::once", "first::twice"]);
     for id in ["counts::group::first::once", "counts::group::first::twice"] {
         let row = row(&report, id);
@@ -57,55 +72,36 @@ fn gate_names_the_planted_one(harness: &str, bare: bool) {
     let second = comparison(row(&report, "counts::group::second"), "instructions");
     assert_eq!((&second["verdict"], &second["difference"]), (&"pass".into(), &0.0.into()));
     let values = &row(&report, "counts::group::second")["sides"][1]["runs"][0]["values"];
-    assert_eq!(values["estimated_cycles"].is_number(), !bare, "{values}");
+    assert_eq!(values["estimated_cycles"].is_number(), matches!(tools, Tools::All), "{values}");
 }
 
-#[test]
-fn two_per_cent_more_instructions_are_found_by_gungrauns_own_runner() {
-    need_git!();
-    need!(program("valgrind"));
-    need!(program("gungraun-runner"));
-    gate_names_the_planted_one("gungraun", false);
-}
-
-#[test]
-fn two_per_cent_more_instructions_are_found_by_iai_callgrinds_own_runner() {
-    need_git!();
-    need!(program("valgrind"));
-    need!(program("iai-callgrind-runner"));
-    gate_names_the_planted_one("iai-callgrind", false);
-}
-
-#[test]
-fn two_per_cent_more_instructions_are_found_without_gungrauns_runner() {
-    need_git!();
-    need!(program("valgrind"));
-    gate_names_the_planted_one("gungraun", true);
-}
-
-#[test]
-fn two_per_cent_more_instructions_are_found_without_iai_callgrinds_runner() {
-    need_git!();
-    need!(program("valgrind"));
-    gate_names_the_planted_one("iai-callgrind", true);
-}
-
-#[test]
-fn where_nothing_can_count_the_exact_version_to_install_is_named() {
-    need_git!();
-    let playground = need!(playground_with_crates("gungraun"));
-    // The bench is started with a PATH that leads to neither.
-    let bin = playground.repository.beside("bin");
-    std::fs::create_dir(&bin).expect("it is new");
-    for name in ["cat", "chmod", "mkdir"] {
-        std::os::unix::fs::symlink(need!(program(name)), bin.join(name)).expect("links can be made");
+fn gate_holds_with_and_without_the_runner(harness: &str, version: &str) {
+    let runner = format!("{harness}-runner");
+    if let Err(why) = program("valgrind") {
+        return println!("skipped: {why}");
     }
-    let manifest = std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("the fixture has it");
-    let entry = format!(
-        "[[package.metadata.benchgate.bench]]\ntarget = \"counts\"\nenv = {{ PATH = {:?} }}\n",
-        bin.display().to_string()
-    );
-    playground.write("Cargo.toml", format!("{manifest}\n{entry}"));
-    let (ran, _) = report(&playground, false);
-    ran.ends(6, &["`cargo install gungraun-runner --version 0.20.0`, and valgrind"]);
+    let playground = match playground_with_crates(harness) {
+        Ok(playground) => playground,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    edit(&playground, "src/lib.rs", "FIRST: u64 = 1000", "FIRST: u64 = 1020");
+    gate_names_the_planted_one(&playground, harness, &Tools::NoRunner);
+    let (ran, _) = report(&playground, &Tools::None);
+    ran.ends(6, &[&format!("`cargo install {runner} --version {version}`, and valgrind")]);
+    match program(&runner) {
+        Ok(_) => gate_names_the_planted_one(&playground, harness, &Tools::All),
+        Err(why) => println!("skipped the part with the runner: {why}"),
+    }
+}
+
+#[test]
+fn two_per_cent_more_instructions_are_found_by_gungraun_with_and_without_its_runner() {
+    need_git!();
+    gate_holds_with_and_without_the_runner("gungraun", "0.20.0");
+}
+
+#[test]
+fn two_per_cent_more_instructions_are_found_by_iai_callgrind_with_and_without_its_runner() {
+    need_git!();
+    gate_holds_with_and_without_the_runner("iai-callgrind", "0.16.1");
 }

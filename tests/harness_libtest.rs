@@ -124,6 +124,16 @@ fn bencher_finds_its_benchmarks_by_a_run_and_reads_through_what_they_print() {
 }
 
 #[test]
+fn golden_text_of_criterion_in_the_format_of_bencher_reads_with_and_without_commas() {
+    for (version, mid) in [("0.5", 9646.0), ("0.8", 9308.0)] {
+        let text = golden(&format!("criterion-{version}/run-all-bencher.stdout.txt"));
+        let all = latencies(LIBTEST, &text);
+        assert_eq!(all.len(), 9, "{version}");
+        assert_close(latency(LIBTEST, "mid 10us", &text), mid);
+    }
+}
+
+#[test]
 fn bencher_commands_give_the_name_as_the_only_argument() {
     assert_eq!(run_args(BENCHER, Selection::One("ab"), None), ["--bench", "ab"]);
     assert_eq!(run_args(BENCHER, Selection::All, None), ["--bench"]);

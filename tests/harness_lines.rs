@@ -236,6 +236,11 @@ fn malformed_line_is_an_error_of_its_benchmark_that_shows_the_line_and_the_right
         assert_eq!(one("a", &stdout).unwrap_err().0, ErrorKind::MetricFailed);
         assert_eq!(LINES.parse_list(&output(&stdout)).unwrap(), ["a", "b"]);
     }
+    let colour = why("benchgate: a \u{1b}[31mred 1 x");
+    assert!(
+        colour.contains(r"\u{1b}[31mred` is not the name of a metric") && !colour.contains('\u{1b}'),
+        "{colour}"
+    );
     let long = why(&format!("benchgate: a latency {} ns", "9".repeat(2000)));
     assert!(long.len() < 700 && long.contains('…'), "{long}");
 }

@@ -8,43 +8,84 @@ mod repository;
 #[path = "e2e_support/mod.rs"]
 mod support;
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use repository::need_git;
-use support::{Playground, QUICK};
+use repository::{TestRepository, need_git};
+use support::{Playground, QUICK, Ran};
 
 const BASE_STEPS: &str = "STEPS: u64 = 100";
 const HEAD_STEPS: &str = "STEPS: u64 = 1000";
 
-/// A repository of a fixture crate whose second commit makes a function slower; `None`, with a printed reason, where its
-/// dependencies cannot be had.
-fn slowed(fixture: &str) -> Option<Playground> {
-    let playground = Playground::empty();
-    playground.add_crate(&format!("../crates/{fixture}"), "");
-    if !fetch(&playground, &["--offline"]) && !fetch(&playground, &[]) {
-        println!("skipped: the dependencies of {fixture} are neither in cargo's cache nor to be had");
-        return None;
+/// A repository at a place of its own, and a cache that outlives the test: what does not change is built once.
+struct Live {
+    playground: Playground,
+    cache: PathBuf,
+    /// Another run of the tests waits.
+    _lock: File,
+}
+
+impl Live {
+    /// The repository of a fixture crate whose second commit makes a function slower; `None`, with a printed reason, where
+    /// its dependencies cannot be had.
+    fn slowed(fixture: &str) -> Option<Self> {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harness_live");
+        std::fs::create_dir_all(&directory).expect("cargo's directory for tests is writable");
+        let lock = File::create(directory.join(format!("{fixture}.lock"))).expect("it is writable");
+        lock.lock().expect("the system has file locks");
+        let repository = TestRepository::in_place(&directory, fixture);
+        for shield in ["tmp", "home"] {
+            std::fs::create_dir(repository.beside(shield)).expect("the directory is new");
+        }
+        let playground = Playground { repository };
+        let live = Self { playground, cache: directory.join("cache"), _lock: lock };
+        live.playground.add_crate(&format!("../crates/{fixture}"), "");
+        if !live.fetch(&["--offline"]) && !live.fetch(&[]) {
+            println!("skipped: the dependencies of {fixture} are neither in cargo's cache nor to be had");
+            return None;
+        }
+        live.playground.repository.commit("first");
+        live.change(&[(BASE_STEPS, HEAD_STEPS)]);
+        live.playground.repository.commit("slower");
+        Some(live)
     }
-    playground.repository.commit("first");
-    let text = library(&playground);
-    assert!(text.contains(BASE_STEPS), "the fixture has it");
-    playground.write("src/lib.rs", text.replace(BASE_STEPS, HEAD_STEPS));
-    playground.repository.commit("slower");
-    Some(playground)
-}
 
-fn library(playground: &Playground) -> String {
-    std::fs::read_to_string(playground.root().join("src/lib.rs")).expect("the fixture has it")
-}
+    /// Replaces text of the library.
+    fn change(&self, changes: &[(&str, &str)]) {
+        let path = self.playground.root().join("src/lib.rs");
+        let mut text = std::fs::read_to_string(path).expect("the fixture has it");
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from} is not in the fixture");
+            text = text.replace(from, to);
+        }
+        self.playground.write("src/lib.rs", text);
+    }
 
-/// Makes a Cargo.lock and gets what it names.
-fn fetch(playground: &Playground, args: &[&str]) -> bool {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    playground.shield(&mut command);
-    command.env("CARGO_NET_OFFLINE", "false").current_dir(playground.root()).arg("fetch").args(args);
-    let output = command.output().expect("cargo runs the tests, so it can be started");
-    println!("{}", String::from_utf8_lossy(&output.stderr));
-    output.status.success()
+    /// Makes a Cargo.lock and gets what it names.
+    fn fetch(&self, args: &[&str]) -> bool {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        self.playground.shield(&mut command);
+        let root = self.playground.root();
+        command.env("CARGO_NET_OFFLINE", "false").current_dir(root).arg("fetch").args(args);
+        let output = command.output().expect("cargo runs the tests, so it can be started");
+        println!("{}", String::from_utf8_lossy(&output.stderr));
+        output.status.success()
+    }
+
+    /// Compares, by a named toolchain where there is one, and reads the report.
+    fn report(&self, args: &[&str], toolchain: Option<&str>) -> (Ran, serde_json::Value) {
+        let path = self.playground.repository.beside("report.json");
+        let mut command = self.playground.command_in(self.playground.root());
+        command.env("BENCHGATE_CACHE_DIR", &self.cache);
+        if let Some(toolchain) = toolchain {
+            command.env("RUSTUP_TOOLCHAIN", toolchain).env_remove("CARGO");
+        }
+        command.args(QUICK).arg("--format").arg(format!("json={}", path.display())).args(args);
+        let ran = support::finish(&mut command);
+        let text = std::fs::read(&path).unwrap_or_else(|_| panic!("no report was written: {ran}"));
+        (ran, serde_json::from_slice(&text).expect("a report is JSON"))
+    }
 }
 
 /// A comparison of the report, for the benchmark with this id.
@@ -69,10 +110,12 @@ fn ids(report: &serde_json::Value) -> Vec<&str> {
 #[test]
 fn divan_slowdown_and_more_allocations_fail_the_gate_by_their_names() {
     need_git!();
-    let Some(playground) = slowed("divan") else { return };
-    let text = library(&playground).replace("ALLOCATED: usize = 100", "ALLOCATED: usize = 101");
-    playground.write("src/lib.rs", text.replace("BOXES: usize = 0", "BOXES: usize = 1"));
-    let (ran, report) = playground.report(&["--base", "HEAD~1"]);
+    let Some(live) = Live::slowed("divan") else { return };
+    live.change(&[
+        ("ALLOCATED: usize = 100", "ALLOCATED: usize = 101"),
+        ("BOXES: usize = 0", "BOXES: usize = 1"),
+    ]);
+    let (ran, report) = live.report(&["--base", "HEAD~1"], None);
     let slow = "slowed::x?y \"*\" 🦀";
     ran.ends(1, &["3 regressions"]);
     assert_eq!(ids(&report), ["allocating", "boxing", slow, "steady", "threads::t=1", "threads::t=2"]);
@@ -88,8 +131,8 @@ fn divan_slowdown_and_more_allocations_fail_the_gate_by_their_names() {
 #[test]
 fn bencher_slowdown_fails_the_gate_by_its_name() {
     need_git!();
-    let Some(playground) = slowed("bencher") else { return };
-    let (ran, report) = playground.report(&[]);
+    let Some(live) = Live::slowed("bencher") else { return };
+    let (ran, report) = live.report(&[], None);
     ran.ends(1, &["1 regression: speed/steady_slowed"]);
     assert_eq!(ids(&report), ["steady", "steady_slowed"]);
     assert_eq!(verdict(&report, "steady", "latency"), "pass");
@@ -97,8 +140,8 @@ fn bencher_slowdown_fails_the_gate_by_its_name() {
 }
 
 fn criterion(fixture: &str) {
-    let Some(playground) = slowed(fixture) else { return };
-    let (ran, report) = playground.report(&[]);
+    let Some(live) = Live::slowed(fixture) else { return };
+    let (ran, report) = live.report(&[], None);
     let slow = "odd names/slowed, x?y \"*\" 🦀";
     ran.ends(1, &[&format!("1 regression: speed/{slow}")]);
     assert_eq!(ids(&report), [slow, "steady"]);
@@ -126,14 +169,9 @@ fn libtest_slowdown_fails_the_gate_by_its_name() {
         println!("skipped: rustup has no nightly toolchain");
         return;
     }
-    let Some(playground) = slowed("libtest") else { return };
-    let path = playground.repository.beside("report.json");
-    let mut command = playground.command_in(playground.root());
-    command.env("RUSTUP_TOOLCHAIN", "nightly").env_remove("CARGO");
-    command.args(QUICK).arg("--format").arg(format!("json={}", path.display()));
-    support::finish(&mut command).ends(1, &["1 regression: speed/inner::slowed"]);
-    let text = std::fs::read(&path).expect("the report was written");
-    let report: serde_json::Value = serde_json::from_slice(&text).expect("a report is JSON");
+    let Some(live) = Live::slowed("libtest") else { return };
+    let (ran, report) = live.report(&[], Some("nightly"));
+    ran.ends(1, &["1 regression: speed/inner::slowed"]);
     assert_eq!(ids(&report), ["inner::slowed", "steady"], "ignored ones are left out");
     assert_eq!(verdict(&report, "steady", "latency"), "pass");
 }

@@ -609,10 +609,12 @@ fn criterion_run(id: &str, iterations: f64, total_ns: f64) -> RunOutput {
 fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other() {
     let mut executor = ScriptedExecutor::default();
     let ids = ["slow/a", "slow/b", "fast/a"];
+    // What criterion is told to select by.
+    let pattern = |id: &str| format!("^{id}$");
     for revision in [BASE, HEAD] {
         for id in ids {
             // Only the first, ordinary runs of the group are long.
-            executor.on(revision, &format!("^{id}$"), move |_| {
+            executor.on(revision, &pattern(id), move |_| {
                 let total_ns = if id.starts_with("slow/") { 3e9 } else { 1e7 };
                 Ok(criterion_run(id, 1e7, total_ns))
             });
@@ -630,8 +632,8 @@ fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other
     let quick: Vec<bool> = measured.benchmarks.iter().map(|it| it.quick).collect();
     assert_eq!(quick, [true, true, false]);
     let ordinary = |id: &str| {
-        let pattern = format!("^{id}$");
-        let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| *arg == *pattern));
+        let wanted = pattern(id);
+        let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| *arg == *wanted));
         of_id.filter(|call| !call.command.args.iter().any(|arg| arg == "--quick")).count()
     };
     assert_eq!(ordinary("slow/a") + ordinary("slow/b"), 1, "the first warm-up run of the group tells it");

@@ -107,12 +107,33 @@ fn hooks_are_lists_of_commands_and_each_command_names_a_program() {
 #[test]
 fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
-    one(of_package("toolchain = \"nightly\""), &format!("toolchain = \"nightly\": {problem}"));
-    one(of_package("summary.min_change = 1"), &format!("summary = {{ min_change = 1 }}: {problem}"));
     one(
         of_package("[[accept]]\nbench = \"*\"\nuntil = 2027-01-31"),
         &format!("accept = [{{ bench = \"*\", until = 2027-01-31 }}]: {problem}"),
     );
+}
+
+#[test]
+fn summary_takes_percentages_of_its_range_once_a_run() {
+    let range = |most: u32| format!("is out of range; write a percentage from 0 to {most}");
+    one(of_package("summary.min_change = 101"), &format!("summary.min_change = 101: {}", range(100)));
+    one(
+        of_package("summary.impact_percent = \"51%\""),
+        &format!("summary.impact_percent = \"51%\": {}", range(50)),
+    );
+    one(
+        of_package("summary.min_chang = 1"),
+        "summary.min_chang = 1: unknown key; did you mean `min_change`?",
+    );
+}
+
+#[test]
+fn profiles_are_each_revisions_own_or_heads() {
+    one(
+        of_package("profile_from = \"base\""),
+        "profile_from = \"base\": \"base\" is not a known word; known are each, head",
+    );
+    one(of_package("toolchain = 1"), "toolchain = 1: is not text; write it in quotes");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use cargo_benchgate::suite::settings::{
     Aggregation, Correction, Interval, Method, Operator, Pairing, Preset, Resamples, SampleCount, Statistic,
     Stop,
 };
-use cargo_benchgate::suite::{AlsoFailOn, DEFAULT_PRESET, Overrides, Selection};
+use cargo_benchgate::suite::{AlsoFailOn, DEFAULT_PRESET, Overrides, ProfileFrom, Selection};
 use suite_support::{Project, only};
 
 #[test]
@@ -325,7 +325,8 @@ fn budgets_are_read_in_the_unit_of_their_metric_and_the_later_one_wins() {
 #[test]
 fn run_wide_keys_come_from_either_table_and_flags_win() {
     let table = "base = \"main\"\nmax_time = \"10m\"\nalso_fail_on = [\"skipped\", \"inconclusive\"]\n\
-                 profile = \"release\"\nfeatures = [\"x\"]\nallow_partial = true\nsnapshot_include = [\"data/*.bin\"]";
+                 profile = \"release\"\nfeatures = [\"x\"]\nallow_partial = true\nsnapshot_include = [\"data/*.bin\"]\n\
+                 toolchain = \"nightly\"\nprofile_from = \"head\"";
     let project = Project::default().package("a", table, &["b"]);
     let run = project.load().run;
     assert_eq!(run.base.as_deref(), Some("main"));
@@ -333,6 +334,7 @@ fn run_wide_keys_come_from_either_table_and_flags_win() {
     assert_eq!(run.also_fail_on, [AlsoFailOn::Inconclusive, AlsoFailOn::Skipped]);
     assert_eq!((run.profile.as_str(), run.allow_partial), ("release", true));
     assert_eq!(run.snapshot_include, ["data/*.bin"]);
+    assert_eq!((run.toolchain.as_deref(), run.profile_from), (Some("nightly"), ProfileFrom::Head));
     let flags = Overrides {
         base: Some("v1".to_owned()),
         profile: Some("dev".to_owned()),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use super::process::{ask, display};
@@ -39,6 +40,8 @@ pub struct TargetInfo {
     pub id: TargetId,
     /// The features without which cargo refuses to build it.
     pub required_features: Vec<String>,
+    /// Its first source file.
+    pub source: Utf8PathBuf,
 }
 
 /// Asks cargo for the workspace of `manifest`. Never resolves, so it needs no network and writes no Cargo.lock.
@@ -74,6 +77,7 @@ impl Workspace {
                 targets.push(TargetInfo {
                     id: TargetId { package: package.name.to_string(), kind, target: target.name.clone() },
                     required_features: target.required_features.clone(),
+                    source: target.src_path.clone(),
                 });
             }
         }
@@ -136,6 +140,11 @@ pub(super) fn harness_crates(package: &Package) -> Vec<&'static str> {
         })
     };
     HARNESS_CRATES.iter().copied().filter(depends).collect()
+}
+
+/// The known harness crate of that name.
+pub(super) fn harness_crate(name: &str) -> Option<&'static str> {
+    HARNESS_CRATES.iter().copied().find(|known| *known == name)
 }
 
 /// The required features that the user's selection leaves off.

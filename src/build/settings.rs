@@ -1,7 +1,7 @@
 //! How cargo is called: the flags the user chose, in cargo's own words.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Toolchain;
@@ -39,6 +39,10 @@ pub struct CargoSettings {
     pub verbosity: u8,
     /// `--color`, as written.
     pub color: Option<String>,
+    /// The host triple, where it is known already.
+    pub host: Option<String>,
+    /// Our own executable, which starts cargo in place of us and ends it when we are killed; see [`super::guard`].
+    pub guard: Option<PathBuf>,
 }
 
 impl CargoSettings {
@@ -60,6 +64,8 @@ impl CargoSettings {
             quiet: false,
             verbosity: 0,
             color: None,
+            host: None,
+            guard: None,
         }
     }
 

@@ -24,6 +24,9 @@ pub(super) struct CompareArgs {
     /// One more revision to compare with the base (repeatable)
     #[arg(long = "ref", value_name = "REV")]
     further: Vec<String>,
+    /// Exit as `git bisect run` reads it: 0 good, 1 bad, 125 cannot be told
+    #[arg(long)]
+    bisect_run: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -47,6 +50,12 @@ pub(super) struct RunArgs {
     /// Leave worktrees in place and say where they are
     #[arg(long)]
     keep: bool,
+    /// Build the base again, though its executables are kept from an earlier run, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+    /// Measure programs that are identical on both sides, too
+    #[arg(long)]
+    no_identity: bool,
     #[command(flatten)]
     suite: SuiteArgs,
 }
@@ -88,7 +97,13 @@ impl RunArgs {
     }
 
     pub(super) fn request(&self, command: Command, head: HeadRequest) -> Result<Request, Error> {
-        Ok(Request { keep: self.keep, dry_run: self.dry_run, ..self.suite.request(command, head)? })
+        Ok(Request {
+            keep: self.keep,
+            dry_run: self.dry_run,
+            build_cache: !self.no_cache,
+            identity: !self.no_identity,
+            ..self.suite.request(command, head)?
+        })
     }
 }
 
@@ -111,6 +126,8 @@ impl SuiteArgs {
             no_fail: self.judge.no_fail,
             keep: false,
             dry_run: false,
+            build_cache: true,
+            identity: true,
             repeats: 1,
         })
     }
@@ -118,12 +135,24 @@ impl SuiteArgs {
 
 /// Base against head.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let request = Request {
-        base: args.base.clone(),
-        further: args.further.clone(),
-        ..args.run.request(Command::Compare, HeadRequest::from_flag(&args.head))?
-    };
-    measure(&args.run, &request, ui)
+    let measured =
+        args.run.request(Command::Compare, HeadRequest::from_flag(&args.head)).and_then(|request| {
+            let request = Request { base: args.base.clone(), further: args.further.clone(), ..request };
+            measure(&args.run, &request, ui)
+        });
+    if args.bisect_run { Ok(for_git_bisect(measured, ui)) } else { measured }
+}
+
+/// The statuses `git bisect run` knows; any other would be taken for a bad commit.
+fn for_git_bisect(measured: Result<ExitCode, Error>, ui: &Ui) -> ExitCode {
+    match measured {
+        Ok(code @ (ExitCode::Success | ExitCode::GateFailed)) => code,
+        Ok(_) => ExitCode::BisectSkip,
+        Err(error) => {
+            ui.error(&error);
+            ExitCode::BisectSkip
+        }
+    }
 }
 
 /// Head alone.

@@ -126,8 +126,15 @@ impl<'a> Finder<'a, '_> {
         base: Option<Program<'_>>,
         head: Program<'_>,
     ) -> Result<(), Error> {
-        let ids = base.as_ref().map_or(Ok(Vec::new()), |base| self.ids(target, variant, base));
-        let (base_ids, head_ids) = match (ids, self.ids(target, variant, &head)) {
+        let unchanged = base.is_some() && self.programs.is_unchanged(&target.id);
+        let head_ids = self.ids(target, variant, &head);
+        let ids = match &base {
+            // The same program lists the same.
+            Some(_) if unchanged => head_ids.clone(),
+            Some(base) => self.ids(target, variant, base),
+            None => Ok(Vec::new()),
+        };
+        let (base_ids, head_ids) = match (ids, head_ids) {
             (Ok(base_ids), Ok(head_ids)) => (base_ids, head_ids),
             (Err(trouble), Ok(_)) if trouble.kind == ErrorKind::Unsupported => {
                 self.base_is_unreadable(target, variant, &head, &trouble);

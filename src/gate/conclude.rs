@@ -3,12 +3,12 @@
 use super::Context;
 use super::choice::Chosen;
 use super::measuring::Measured;
-use crate::build::{self, CargoSettings};
-use crate::error::Error;
+use crate::build::{CargoSettings, ToolchainInfo};
 use crate::machine;
-use crate::report::assemble::{Header, assemble};
+use crate::report::assemble::{Header, assemble, identity_order};
 use crate::report::model::{Report, RunWide, Toolchain};
 use crate::suite::Suite;
+use crate::summary;
 use crate::verdict::{self, RunContext};
 
 /// What is known before anything is built.
@@ -17,11 +17,11 @@ pub(super) fn header(
     chosen: &Chosen,
     suite: &Suite,
     cargo: &CargoSettings,
-) -> Result<Header, Error> {
-    let toolchain = build::toolchain_info(cargo, &context.environment.cwd)?;
+    toolchain: &ToolchainInfo,
+) -> Header {
     let mut warnings = suite.notes.clone();
     warnings.extend(chosen.everything_is_new.clone());
-    Ok(Header {
+    Header {
         command: context.request.command.as_str().to_owned(),
         seed: context.seed,
         started_at: Some(now()),
@@ -31,7 +31,7 @@ pub(super) fn header(
         toolchain: Some(Toolchain {
             rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
             cargo: toolchain.cargo.trim().to_owned(),
-            target: cargo.target.clone().unwrap_or(toolchain.host),
+            target: cargo.target.clone().unwrap_or_else(|| toolchain.host.clone()),
             profile: cargo.profile.clone(),
         }),
         suite: RunWide {
@@ -39,16 +39,17 @@ pub(super) fn header(
             allow_partial: suite.run.allow_partial,
             max_time_ns: suite.run.max_time_ns,
             no_fail: context.request.no_fail,
+            summary: suite.run.summary,
         },
         warnings,
-    })
+    }
 }
 
 /// Judges what was measured. A clean-up that failed turns status 0 into 4.
 pub(super) fn report(
     mut header: Header,
     seed: u64,
-    measured: Measured,
+    mut measured: Measured,
     cleaned: &Result<(), String>,
 ) -> Report {
     header.seed = seed;
@@ -57,6 +58,8 @@ pub(super) fn report(
         machine.load_at_end = machine::load_average();
     }
     header.warnings.extend(measured.notes);
+    // In the order of the report, so that judging it again names and sums up in the same one.
+    measured.evidence.sort_by(|a, b| identity_order(&a.identity, &b.identity));
     let run = RunContext {
         seed,
         started_at: header.started_at.clone(),
@@ -65,7 +68,9 @@ pub(super) fn report(
         no_fail: header.suite.no_fail,
         interrupted: measured.interrupted,
     };
-    let judgement = verdict::judge_run(&measured.evidence, &run);
+    let mut judgement = verdict::judge_run(&measured.evidence, &run);
+    judgement.summary.overall =
+        summary::overall(&measured.evidence, &judgement.benchmarks, header.suite.summary);
     header.warnings.extend(judgement.warnings);
     let exit = match cleaned {
         Ok(()) => judgement.exit,

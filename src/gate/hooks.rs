@@ -12,7 +12,7 @@ use crate::suite::launch::Launch;
 use crate::suite::placeholder::{Lookup, PlaceholderError, expand};
 use crate::verdict::evidence::{BenchmarkError, ErrorKind};
 
-/// How long a cleanup may take once the user has interrupted the run.
+/// How long all cleanups may take once the user has interrupted the run.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
 
 /// The hooks of a target in one revision, ready to run.
@@ -133,17 +133,11 @@ impl Hooks {
         self.begun.iter().any(|begun| !begun.commands.cleanup.is_empty())
     }
 
-    /// Runs every cleanup, the last begun first, each for at most `limit`. Gives the failures with their owners; one
-    /// that fails stops no other.
-    pub(super) fn finish(
-        &mut self,
-        executor: &mut dyn Executor,
-        limit: Option<Duration>,
-    ) -> Vec<(Owner, BenchmarkError)> {
+    /// Runs every cleanup, the last begun first. Gives the failures with their owners; one that fails stops no other.
+    pub(super) fn finish(&mut self, executor: &mut dyn Executor) -> Vec<(Owner, BenchmarkError)> {
         let mut failures = Vec::new();
         while let Some(Begun { owner, commands, .. }) = self.begun.pop() {
-            for mut command in commands.cleanup {
-                command.timeout = limit.map_or(command.timeout, |limit| limit.min(command.timeout));
+            for command in commands.cleanup {
                 let ran = run_hook(executor, owner.revision, ("cleanup", &owner.side), &command);
                 if let Err(failure) = ran {
                     failures.push((owner.clone(), trouble(failure)));
@@ -206,14 +200,13 @@ mod tests {
             hooks.begin(&mut executor, owner(revision), &commands).unwrap();
         }
         assert!(hooks.owes_cleanup());
-        assert!(hooks.finish(&mut executor, Some(GRACE)).is_empty());
+        assert!(hooks.finish(&mut executor).is_empty());
         let calls: Vec<_> = executor
             .calls
             .iter()
-            .map(|call| (call.command.program.to_str().unwrap(), call.revision, call.command.timeout))
+            .map(|call| (call.command.program.to_str().unwrap(), call.revision))
             .collect();
-        let (long, short) = (Duration::from_secs(60), GRACE);
-        assert_eq!(calls, [("make", 0, long), ("make", 1, long), ("clean", 1, short), ("clean", 0, short)]);
+        assert_eq!(calls, [("make", 0), ("make", 1), ("clean", 1), ("clean", 0)]);
     }
 
     #[test]
@@ -233,7 +226,7 @@ mod tests {
         assert_eq!(first.message, "setup of base, `make`, exited with code 3");
         assert_eq!((first.kind, first.stderr.as_deref()), (ErrorKind::HookFailed, Some("no disk")));
         assert_eq!(hooks.begin(&mut executor, owner(0), &commands), Err(first));
-        let failures = hooks.finish(&mut executor, None);
+        let failures = hooks.finish(&mut executor);
         assert_eq!(failures.len(), 2, "one that fails stops no other");
         assert!(failures[0].1.message.contains("ran past its limit of 60 s"), "{failures:?}");
         assert_eq!(executor.calls.len(), 3);

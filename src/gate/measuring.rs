@@ -1,8 +1,8 @@
 //! The measuring phase: lists, rounds, and the evidence that comes of them.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
@@ -57,10 +57,15 @@ fn clean_up(
 ) {
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, scratch);
-    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
-    let never = AtomicBool::new(false);
-    let mut executor = LiveExecutor::new(client, switch, &never);
-    for (owner, failure) in hooks.finish(&mut executor, environment.is_interrupted().then_some(GRACE)) {
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
+    let (give_up, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let failures = std::thread::scope(|scope| {
+        scope.spawn(|| grant_grace(&environment.interrupted, &give_up, &done));
+        let failures = hooks.finish(&mut LiveExecutor::new(client, switch, &give_up));
+        done.store(true, Ordering::Relaxed);
+        failures
+    });
+    for (owner, failure) in failures {
         let Ok(measured) = measured else {
             context.ui.warn(&failure.message);
             continue;
@@ -71,6 +76,18 @@ fn clean_up(
                 evidence.error.get_or_insert_with(|| failure.clone());
             }
         }
+    }
+}
+
+/// Sets `give_up` once the user's interrupt is [`GRACE`] old, unless it is all `done` before.
+fn grant_grace(interrupted: &AtomicBool, give_up: &AtomicBool, done: &AtomicBool) {
+    const TICK: Duration = Duration::from_millis(5);
+    let mut since: Option<Instant> = None;
+    while !done.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) && GRACE < since.get_or_insert_with(Instant::now).elapsed() {
+            give_up.store(true, Ordering::Relaxed);
+        }
+        std::thread::sleep(TICK);
     }
 }
 
@@ -85,12 +102,12 @@ fn find_and_measure(
 ) -> Result<Vec<Measured>, Error> {
     let environment = context.environment;
     let client = RunnerClient::new(&environment.own_executable, scratch);
-    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
     let work_directory = scratch.join("work");
     fs_err::create_dir(&work_directory)
         .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
-    let (head_tree, live_tree) = (slot.tree(&programs.head().name), slot.live_tree());
+    let (head_tree, live_tree) = (slot.tree(&programs.head().place), slot.live_tree());
     let finder = Finder {
         context,
         suite,
@@ -107,6 +124,9 @@ fn find_and_measure(
     let mut found = finder.find()?;
     counting::choose(&mut found, &mut executor, environment.variable("PATH"));
     refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if !found.planned.is_empty() {
+        programs.settle()?;
+    }
     let labels: Vec<(String, &BenchmarkSettings)> = found
         .planned
         .iter()

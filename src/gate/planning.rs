@@ -40,7 +40,11 @@ impl Finder<'_, '_> {
             return Ok(());
         };
         let settings = resolved.settings;
+        let unchanged = settings.compare
+            && self.programs.is_unchanged(&target.id)
+            && !self.programs.names_a_change(&resolved.launch);
         let presence = match (base, head) {
+            (Some(_), Some(_)) if unchanged => Presence::Unchanged,
             (Some(_), Some(_)) => Presence::Compared,
             (Some(_), None) => Presence::Removed,
             // Without a base at all nothing is new: head is just measured.
@@ -48,9 +52,18 @@ impl Finder<'_, '_> {
             (None, _) => Presence::New,
         };
         let mut evidence = evidence(&target.id, &variant.variant, id, harness.as_str(), presence, settings);
+        if presence == Presence::Compared && base.is_some() {
+            evidence.presence_note = self.programs.code_note(&target.id);
+        }
+        // Of identical programs head alone is measured, and only for its budgets.
+        if presence == Presence::Unchanged && evidence.settings.budgets.is_empty() {
+            evidence.sides.extend(head.map(unmeasured));
+            self.found.evidence.push(evidence);
+            return Ok(());
+        }
         // Of what is not compared, head alone is measured; a removed one has no head.
         let sides: Vec<(&str, &Program<'_>)> = match (base, head) {
-            (Some(base), Some(head)) if evidence.settings.compare => [base, head]
+            (Some(base), Some(head)) if evidence.settings.compare && presence == Presence::Compared => [base, head]
                 .into_iter()
                 .chain(further.iter().copied())
                 .map(|program| (program.name, program))
@@ -85,11 +98,7 @@ impl Finder<'_, '_> {
                         Some(BenchmarkError { kind: ErrorKind::StartFailed, message, stderr: None });
                 }
             }
-            evidence.sides.push(Side {
-                revision: (*name).to_owned(),
-                executable_sha256: Some(program.built.artifact.sha256.clone()),
-                runs: Vec::new(),
-            });
+            evidence.sides.push(Side { revision: (*name).to_owned(), ..unmeasured(program) });
         }
         if evidence.error.is_none() && !plans.is_empty() {
             let compared = 1 < plans.len();
@@ -142,6 +151,15 @@ impl Finder<'_, '_> {
             _ => None,
         };
         UnitPlan { lockstep, ..UnitPlan::default() }
+    }
+}
+
+/// A side that has no runs yet.
+fn unmeasured(program: &Program<'_>) -> Side {
+    Side {
+        revision: program.name.to_owned(),
+        executable_sha256: Some(program.built.artifact.sha256.clone()),
+        runs: Vec::new(),
     }
 }
 

@@ -12,11 +12,6 @@ use super::contract::{
 };
 use super::ending;
 
-/// What to say when a bench target of the built-in harness does not compile: a sentence without its full stop.
-pub const NEEDS_NIGHTLY: &str = "its benchmarks are `#[bench]` functions of the built-in harness, which only a nightly \
-                                 toolchain compiles; set `toolchain = \"nightly\"` in `[package.metadata.benchgate]`, \
-                                 which then builds both revisions";
-
 /// The test program only prints names.
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 

@@ -188,6 +188,9 @@ fn reading(text: &str, declared: &[DeclaredMetric]) -> Result<(Metric, f64), Str
         return Err("metric, value and unit are not all there".to_owned());
     };
     let options = Options::parse(words)?;
+    if name.chars().any(char::is_control) {
+        return Err(format!("`{name}` is not the name of a metric"));
+    }
     let metric = Metric::from_name(name);
     if !metric.is_comparable() || metric == Metric::Throughput {
         return Err(format!("`{name}` is derived or measured by benchgate itself, and cannot be reported"));
@@ -271,8 +274,17 @@ fn malformed(line: &str, why: &str) -> HarnessError {
 
 fn cut(text: &str) -> String {
     const SHOWN: usize = 200;
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
+    let mut characters = text.chars();
+    let mut shown = String::new();
+    for character in characters.by_ref().take(SHOWN) {
+        // What a program prints must not move the cursor of the reader's terminal.
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    if characters.next().is_some() {
         shown.push('…');
     }
     shown

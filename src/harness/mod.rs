@@ -28,7 +28,6 @@ pub use contract::{
     ResolvedLaunch, RunBudget, RunOutput, Selection, Tools,
 };
 pub use detect::{Detection, detect};
-pub use libtest::NEEDS_NIGHTLY;
 pub use marker::{Marker, MarkerScanner};
 
 word_enum! {

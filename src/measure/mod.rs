@@ -34,3 +34,25 @@ pub use scripted::ScriptedExecutor;
 pub(crate) fn kill_tree(child: &std::process::Child) {
     process::kill_tree(child.id());
 }
+
+/// The same, by its number.
+pub(crate) fn kill_tree_of(child: u32) {
+    process::kill_tree(child);
+}
+
+/// The variable that marks what is started for a slot, so that [`kill_leftovers`] finds it.
+const SLOT_VARIABLE: &str = "BENCHGATE_SLOT";
+
+/// A variable for the environment of what is started for a slot and does not notice by itself that we are gone: cargo,
+/// git.
+pub(crate) fn leftover_mark(slot: &std::path::Path) -> (&'static str, std::ffi::OsString) {
+    let mut value = std::ffi::OsString::from(format!("{} ", process::own_session()));
+    value.push(slot);
+    (SLOT_VARIABLE, value)
+}
+
+/// Kills what a killed run left running for a slot. Nobody else may be working in it. What has taken a session of its
+/// own, as daemons do that serve other builds too, is left alone. Only Linux tells other processes' environments.
+pub(crate) fn kill_leftovers(slot: &std::path::Path) {
+    process::kill_marked(SLOT_VARIABLE, slot);
+}

@@ -19,10 +19,10 @@ mod replies;
 mod unix;
 
 #[cfg(not(unix))]
-pub(super) use portable::{Host, kill_session, kill_tree, probe_counters};
+pub(super) use portable::{Host, kill_marked, kill_session, kill_tree, own_session, probe_counters};
 pub(super) use replies::{Replies, Waited};
 #[cfg(unix)]
-pub(super) use unix::{Host, kill_session, kill_tree, probe_counters};
+pub(super) use unix::{Host, kill_marked, kill_session, kill_tree, own_session, probe_counters};
 
 /// A program to start: complete, nothing is inherited.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! One unit run: the command, the process, the samples.
 
+use crate::harness::HarnessKind;
 use crate::harness::callgrind;
 use crate::harness::contract::{
     Executable, HarnessError, Measurement, RunBudget, RunOutput, Selection, stderr_tail,
@@ -136,7 +137,7 @@ fn alone(executor: &mut dyn Executor, unit: &Unit<'_>, plan: &SidePlan) -> Resul
                  part of the run; end other profilers, or leave `instructions` out",
             )),
             Some(measured) => {
-                let mut sample = sample(measured.clone(), &output);
+                let mut sample = sample(planned.harness, measured.clone(), &output);
                 if let Some(count) = count {
                     sample.values.set(Metric::Instructions, count as f64);
                 }
@@ -174,7 +175,7 @@ fn in_lockstep(
         .harness
         .parse_lockstep(&selection, &plan.launch, &output)
         .map_err(|error| Failure::Failed(trouble(error, &output)))?;
-    Ok(vec![(0, other, Ok(sample(compared, &output))), (0, unit.side, Ok(sample(comparing, &output)))])
+    Ok(vec![(0, other, Ok(sample(planned.harness, compared, &output))), (0, unit.side, Ok(sample(planned.harness, comparing, &output)))])
 }
 
 /// The instructions of one benchmark, by callgrind.
@@ -212,9 +213,11 @@ fn counted(
     }))
 }
 
-fn sample(measurement: Measurement, output: &RunOutput) -> Sample {
+fn sample(harness: HarnessKind, measurement: Measurement, output: &RunOutput) -> Sample {
     let floor = output.peak_rss_floor_bytes;
-    let has_floor = 0 < floor && measurement.values.get(&Metric::PeakRss).is_some();
+    // What a program reports of its own memory is not read from its process.
+    let is_read = harness == HarnessKind::Process;
+    let has_floor = is_read && 0 < floor && measurement.values.get(&Metric::PeakRss).is_some();
     Sample {
         values: measurement.values,
         wall_ns: output.wall_ns,

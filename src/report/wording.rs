@@ -264,6 +264,9 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
     Some(match (benchmark.presence, note) {
         (Presence::Compared, _) => return None,
         (_, Some(note)) => note,
+        (Presence::Unchanged, None) if benchmark.sides.iter().any(|side| !side.runs.is_empty()) => {
+            "the programs of both sides are identical, so head alone was measured, for its budgets".to_owned()
+        }
         (Presence::Unchanged, None) => {
             "the programs of both sides are identical, so nothing was measured".to_owned()
         }
@@ -271,6 +274,12 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
         (Presence::Removed, None) => "only in base".to_owned(),
         (Presence::NotComparable, None) => "the sides cannot be compared".to_owned(),
     })
+}
+
+/// What is known of the code of a benchmark that was compared: that it is the same on both sides.
+pub fn code_note(benchmark: &Benchmark) -> Option<String> {
+    let compared = benchmark.presence == Presence::Compared;
+    benchmark.presence_note.as_deref().filter(|_| compared).map(visible)
 }
 
 /// The word of a benchmark that failed to give a result.
@@ -355,6 +364,24 @@ pub fn counts(report: &Report) -> Vec<String> {
     lines
 }
 
+/// The computer and the compiler, a line each.
+pub fn environment(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(it) = &report.machine {
+        let mut line = format!("machine: {} {}", visible(&it.os), visible(&it.arch));
+        line.extend(it.cpu_model.as_deref().map(|model| format!(", {}", visible(model))));
+        line.push_str(&format!(", {} CPUs", it.logical_cpus));
+        let load = it.load_at_start.zip(it.load_at_end);
+        line.extend(load.map(|(start, end)| format!(", load {start:.2} to {end:.2}")));
+        lines.push(line);
+    }
+    if let Some(it) = &report.toolchain {
+        let [rustc, target, profile] = [&it.rustc, &it.target, &it.profile].map(|text| visible(text));
+        lines.push(format!("toolchain: {rustc}, {target}, profile {profile}"));
+    }
+    lines
+}
+
 /// Whether the report is of one revision, with nothing to compare it with.
 pub fn is_alone(report: &Report) -> bool {
     report.revisions.len() == 1
@@ -374,7 +401,7 @@ pub fn exit(report: &Report) -> String {
 }
 
 /// What a passed gate does not say: what could not be told, what got worse without being gated, that nothing was compared.
-fn unsaid(report: &Report) -> String {
+pub(super) fn unsaid(report: &Report) -> String {
     let summary = &report.summary;
     let compared = report.benchmarks.iter().any(|benchmark| !benchmark.comparisons.is_empty());
     let unchanged = 0 < summary.unchanged;

@@ -83,7 +83,11 @@ const SECTIONS: [(Table, &str, &str); 9] = [
          better the operator is `<` or `<=`, where more is better `>` or `>=`; `cpu_utilization` takes both.",
     ),
     (Table::Accept, "`[[…accept]]` entries", "Not supported by this version."),
-    (Table::Summary, "`summary`", "Not supported by this version."),
+    (
+        Table::Summary,
+        "`summary`",
+        "How the run is summed up in a label and an impact, which never decide the exit status. docs/REPORTS.md says how they are made.",
+    ),
     (Table::Tolerance, "`tolerance.METRIC`", "Not supported by this version."),
 ];
 

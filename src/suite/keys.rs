@@ -124,8 +124,8 @@ pub const KEYS: &[Key] = &[
     key(Root, Run, "features", "list of text", "[]", "Features both sides are built with."),
     key(Root, Run, "target", "text", "the host", "The target triple both sides are built for."),
     key(Root, Run, "snapshot_include", "list of globs", "[]", "Ignored files that are part of a head taken from the working tree, relative to the repository's root."),
-    later(Root, Run, "toolchain", "text", "the one of the working tree", "The toolchain of both sides."),
-    later(Root, Run, "profile_from", "\"head\" or \"each\"", "\"head\"", "Whose profile settings both sides are built with."),
+    key(Root, Run, "toolchain", "text", "the one that is active", "The rustup toolchain that builds all revisions, such as `\"nightly\"`, which benches of the built-in harness need."),
+    key(Root, Run, "profile_from", "`each` or `head`", "\"each\"", "Whose profile settings the revisions are built with: `each` its own, or head's for all."),
     key(Root, All, "warmup", "whole number, 0 to 10000", "1", "Unit runs a revision that are thrown away first."),
     key(Root, All, "min_samples", "whole number, 2 to 100000", "10 in preset `fixed`, else 8", "Unit runs a side before anything is judged."),
     key(Root, All, "max_samples", "whole number, 2 to 100000", "60", "Unit runs a side at which measuring ends whatever the data say. An odd number is rounded up."),
@@ -137,7 +137,7 @@ pub const KEYS: &[Key] = &[
     key(Root, All, "metrics", "table of tables", "", "The limits of each metric; metrics of your own are declared here."),
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),
     later(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
-    later(Root, Tables, "summary", "table", "", "How the whole run is summed up."),
+    key(Root, Run, "summary", "table", "", "How the whole run is summed up."),
     later(Root, Tables, "tolerance", "table of tables", "", "What counts as a change in the history."),
 
     key(Judge, All, "preset", "`default`, `fixed` or `effect`", "one of them", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
@@ -195,8 +195,8 @@ pub const KEYS: &[Key] = &[
     later(Accept, Tables, "reason", "text", "", "Why it is accepted."),
     later(Accept, Tables, "until", "date", "", "When it ends."),
 
-    later(Summary, Tables, "min_change", "number or \"0.2%\"", "0.2", "The smallest change that is significant."),
-    later(Summary, Tables, "impact_percent", "number or \"10%\"", "10", "From what change on one benchmark is the impact of the run."),
+    key(Summary, Run, "min_change", "number or \"0.2%\", 0 to 100", "0.2", "The smallest change that is significant, for the label of the whole run; ten times that for a row whose samples scatter by more than 5 %."),
+    key(Summary, Run, "impact_percent", "number or \"10%\", 0 to 50", "10", "A change of speed beyond this on one benchmark is the impact of the run; otherwise that is the geometric mean of all."),
 
     later(Tolerance, Tables, "metric_kind", "word", "by metric", "The kind of the metric."),
     later(Tolerance, Tables, "absolute", "duration, size or number", "by kind", "The absolute tolerance."),

@@ -33,5 +33,5 @@ pub use manifest::declared_harness;
 pub use overrides::Overrides;
 pub use plan::{ResolvedBenchmark, Suite, TargetPlan, VariantPlan};
 pub use presets::DEFAULT_PRESET;
-pub use run_wide::{AlsoFailOn, RunWideSettings};
+pub use run_wide::{AlsoFailOn, ProfileFrom, RunWideSettings};
 pub use select::Selection;

@@ -6,6 +6,7 @@ use super::error::{Invalid, Sink};
 use super::layers::Set;
 use super::overrides::Overrides;
 use super::settings::word_enum;
+use crate::summary::SummarySettings;
 
 word_enum! {
     /// What may fail a run beside a regression and an exceeded budget.
@@ -16,6 +17,16 @@ word_enum! {
         Removed = "removed",
         /// A comparison or budget that was skipped.
         Skipped = "skipped",
+    }
+}
+
+word_enum! {
+    /// Whose profile settings the revisions are built with.
+    ProfileFrom {
+        /// Each revision's own.
+        Each = "each",
+        /// Head's, for all of them.
+        Head = "head",
     }
 }
 
@@ -44,6 +55,13 @@ pub struct RunWideSettings {
     pub target: Option<String>,
     /// Globs of ignored files that are part of a head taken from the working tree.
     pub snapshot_include: Vec<String>,
+    /// How the whole run is summed up.
+    #[serde(default)]
+    pub summary: SummarySettings,
+    /// The toolchain that builds all revisions; `None`: the one that is active where the user stands.
+    pub toolchain: Option<String>,
+    /// Whose profile settings the revisions are built with.
+    pub profile_from: ProfileFrom,
 }
 
 /// What one table says of the run.
@@ -58,6 +76,10 @@ pub(super) struct RunLayer {
     pub(super) features: Option<Set<Vec<String>>>,
     pub(super) target: Option<Set<String>>,
     pub(super) snapshot_include: Option<Set<Vec<String>>>,
+    pub(super) min_change: Option<Set<f64>>,
+    pub(super) impact_percent: Option<Set<f64>>,
+    pub(super) toolchain: Option<Set<String>>,
+    pub(super) profile_from: Option<Set<ProfileFrom>>,
 }
 
 /// Settles the run-wide keys of the workspace, the selected packages and the command line.
@@ -83,6 +105,11 @@ pub(super) fn settle(
     let features = settle_key!(features, "features");
     let target = settle_key!(target, "target");
     let snapshot_include = settle_key!(snapshot_include, "snapshot_include");
+    let min_change = settle_key!(min_change, "min_change");
+    let impact_percent = settle_key!(impact_percent, "impact_percent");
+    let summary = SummarySettings::default();
+    let toolchain = settle_key!(toolchain, "toolchain");
+    let profile_from = settle_key!(profile_from, "profile_from");
     let mut also_fail_on = overrides.also_fail_on.clone().or(also_fail_on).unwrap_or_default();
     also_fail_on.sort_unstable();
     also_fail_on.dedup();
@@ -98,6 +125,12 @@ pub(super) fn settle(
         no_default_features: overrides.no_default_features,
         target: overrides.target.clone().or(target),
         snapshot_include: snapshot_include.unwrap_or_default(),
+        summary: SummarySettings {
+            min_change_percent: min_change.unwrap_or(summary.min_change_percent),
+            impact_percent: impact_percent.unwrap_or(summary.impact_percent),
+        },
+        toolchain,
+        profile_from: profile_from.unwrap_or(ProfileFrom::Each),
     }
 }
 

@@ -372,6 +372,9 @@ pub struct Summary {
     /// unchanged code gives far fewer.
     #[serde(default)]
     pub expected_false_alarms: f64,
+    /// What the whole comes to, for each revision compared with base; `head` first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overall: Vec<crate::summary::Overall>,
 }
 
 /// Comparisons that may not fail the run.

@@ -351,6 +351,16 @@ pub(in super::super) fn kill_tree(child: u32) {
     orphans::kill_tree(child as pid_t);
 }
 
+/// The session this process is in; 0 where the system does not tell.
+pub(in super::super) fn own_session() -> i32 {
+    orphans::own_session()
+}
+
+/// Kills the processes whose environment says that they work for a slot, in the session it names.
+pub(in super::super) fn kill_marked(variable: &str, slot: &std::path::Path) {
+    orphans::kill_marked(variable, slot);
+}
+
 /// The host's own memory, which the kernel folds into a child's peak at exec.
 #[cfg(target_os = "linux")]
 mod memory {
