@@ -63,11 +63,13 @@ impl Finder<'_, '_> {
         }
         // Of what is not compared, head alone is measured; a removed one has no head.
         let sides: Vec<(&str, &Program<'_>)> = match (base, head) {
-            (Some(base), Some(head)) if evidence.settings.compare && presence == Presence::Compared => [base, head]
-                .into_iter()
-                .chain(further.iter().copied())
-                .map(|program| (program.name, program))
-                .collect(),
+            (Some(base), Some(head)) if evidence.settings.compare && presence == Presence::Compared => {
+                [base, head]
+                    .into_iter()
+                    .chain(further.iter().copied())
+                    .map(|program| (program.name, program))
+                    .collect()
+            }
             // A revision against itself: one program on both sides.
             (_, Some(head)) if self.context.request.command == super::Command::Aa => {
                 vec![("base", head), ("head", head)]

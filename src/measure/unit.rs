@@ -175,7 +175,10 @@ fn in_lockstep(
         .harness
         .parse_lockstep(&selection, &plan.launch, &output)
         .map_err(|error| Failure::Failed(trouble(error, &output)))?;
-    Ok(vec![(0, other, Ok(sample(planned.harness, compared, &output))), (0, unit.side, Ok(sample(planned.harness, comparing, &output)))])
+    Ok(vec![
+        (0, other, Ok(sample(planned.harness, compared, &output))),
+        (0, unit.side, Ok(sample(planned.harness, comparing, &output))),
+    ])
 }
 
 /// The instructions of one benchmark, by callgrind.

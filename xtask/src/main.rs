@@ -2,8 +2,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to its terminal")]
 
 mod bench;
-mod bisect;
 mod bench_builds;
+mod bisect;
 mod calibrate;
 mod demo;
 mod traces;
