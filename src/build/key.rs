@@ -133,6 +133,7 @@ pub fn build_key(settings: &CargoSettings, parts: &KeyParts<'_>) -> Result<Build
     add("toolchain", settings.toolchain.rustup_toolchain.clone().unwrap_or_default().as_encoded_bytes());
     add("slot", parts.slot.as_os_str().as_encoded_bytes());
     add("profile", settings.profile.as_bytes());
+    add("symbols", &[u8::from(settings.symbols)]);
     for feature in &settings.features {
         add("feature", feature.as_bytes());
     }
@@ -216,7 +217,8 @@ mod tests {
         let plain = key(&case(home.path()));
         assert_eq!(plain, key(&case(home.path())));
         assert_eq!(plain.as_str().len(), 32);
-        let changes: [(&str, fn(&mut Case)); 12] = [
+        let changes: [(&str, fn(&mut Case)); 13] = [
+            ("symbols", |case| case.settings.symbols = true),
             ("tree", |case| case.tree.push('x')),
             ("lock", |case| case.lock = Some(String::new())),
             ("rustc", |case| case.rustc.push('1')),

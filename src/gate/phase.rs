@@ -141,10 +141,11 @@ fn add(evidence: &mut Evidence, stage: Stage, mut benchmark: MeasuredBenchmark) 
     }
     evidence.error = match stage {
         Stage::Screen => benchmark.error,
-        // Too few fresh samples leave a candidate unconfirmed; what was screened stays.
+        // Too few fresh samples leave a candidate unconfirmed; what was screened stays, a count that failed as well.
         Stage::Confirm => benchmark
             .error
-            .filter(|error| !matches!(error.kind, ErrorKind::NotMeasured | ErrorKind::Interrupted)),
+            .filter(|error| !matches!(error.kind, ErrorKind::NotMeasured | ErrorKind::Interrupted))
+            .or_else(|| evidence.error.take()),
     };
     match (&evidence.error, benchmark.failures.first()) {
         (None, Some(first)) => Some(format!(

@@ -5,6 +5,7 @@ mod count;
 pub mod executor;
 mod group;
 pub mod hook;
+mod limits;
 pub mod plan;
 pub mod problem;
 mod process;
