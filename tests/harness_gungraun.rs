@@ -1,5 +1,9 @@
 //! The adapter of gungraun and iai-callgrind against recorded outputs of gungraun 0.20 and iai-callgrind 0.16.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "a test may panic; what is read from text is exact"
+)]
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,9 @@
 //! The line protocol: what a line says, and what is made of lines that are wrong.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "a test may panic; what is read from text is exact"
+)]
 
 use std::ffi::OsString;
 use std::path::PathBuf;

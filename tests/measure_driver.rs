@@ -614,7 +614,7 @@ fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other
     for revision in [BASE, HEAD] {
         for id in ids {
             // Only the first, ordinary runs of the group are long.
-            executor.on(revision, &pattern(id), move |_| {
+            executor.on(revision, &format!("^{id}$"), move |_| {
                 let total_ns = if id.starts_with("slow/") { 3e9 } else { 1e7 };
                 Ok(criterion_run(id, 1e7, total_ns))
             });
@@ -632,7 +632,7 @@ fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other
     let quick: Vec<bool> = measured.benchmarks.iter().map(|it| it.quick).collect();
     assert_eq!(quick, [true, true, false]);
     let ordinary = |id: &str| {
-        let wanted = pattern(id);
+        let wanted = format!("^{id}$");
         let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| *arg == *wanted));
         of_id.filter(|call| !call.command.args.iter().any(|arg| arg == "--quick")).count()
     };
