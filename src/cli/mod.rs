@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "how the terminal is written to is known before a run")]
 
 mod aa;
+mod bisect;
 mod cache;
 mod compare;
 mod judge;
@@ -53,6 +54,8 @@ enum Verb {
     Run(Box<compare::HeadArgs>),
     /// Compare one revision with itself: false alarms, noise, the limits this machine can hold
     Aa(Box<aa::AaArgs>),
+    /// Find the commit that made a benchmark slower
+    Bisect(Box<bisect::BisectArgs>),
     /// Judge saved reports or samples again, without measuring
     Judge(Box<judge::JudgeArgs>),
     /// Render a saved report again
@@ -69,6 +72,7 @@ impl Verb {
             Self::Compare(args) => args.output(),
             Self::Run(args) => args.output(),
             Self::Aa(args) => args.output(),
+            Self::Bisect(args) => &args.suite.output,
             Self::Judge(args) => &args.output,
             Self::Report(args) => &args.output,
             Self::List(args) => &args.output,
@@ -79,9 +83,15 @@ impl Verb {
 
 /// Runs the command line and gives the exit status. Panics are caught: exit 5.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(without_subcommand_name(args)) {
+    let args = without_subcommand_name(args);
+    // To `git bisect run` every other status is a bad commit, that of a typo too.
+    let for_git_bisect = args.iter().any(|arg| arg == "--bisect-run");
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return without_call(&error),
+        Err(error) => match without_call(&error) {
+            ExitCode::Usage if for_git_bisect => return ExitCode::BisectSkip,
+            code => return code,
+        },
     };
     let verb = cli.verb.unwrap_or_else(|| Verb::Compare(Box::new(cli.compare)));
     let output = verb.output();
@@ -141,6 +151,7 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Compare(args) => compare::compare(&args, ui),
         Verb::Run(args) => compare::run(&args, ui),
         Verb::Aa(args) => aa::aa(&args, ui),
+        Verb::Bisect(args) => bisect::bisect(&args, ui),
         Verb::Judge(args) => judge::judge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),
         Verb::List(args) => list::list(&args, ui),
