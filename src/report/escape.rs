@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn workflow_commands_hold_no_line_end_and_properties_no_separator() {
-        assert_eq!(workflow_data("50 %\n::error::x"), "50 %25\\n::error::x");
+        assert_eq!(workflow_data("50 %\n::error::x"), "50 %25\\n\\u{3a}:error::x");
         assert_eq!(workflow_property("a:b,c"), "a%3Ab%2Cc");
     }
 
