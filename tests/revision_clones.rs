@@ -1,4 +1,5 @@
 //! Clones that do not hold everything, or hold more than one repository: submodules, partial clones, LFS, SHA-256.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "common/repository.rs"]
 mod repository;
