@@ -121,7 +121,6 @@ impl Held {
 
     /// Starts a run, in a process group of its own as a terminal would, and waits until it stands at the point.
     fn start(&self, point: &str) -> Child {
-        println!("to {point}");
         let at = self.control.join(format!("at-{point}"));
         let _ = std::fs::remove_file(&at);
         std::fs::write(self.control.join(format!("hold-{point}")), "").expect("a temporary file");

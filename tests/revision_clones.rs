@@ -1,4 +1,5 @@
 //! Clones that do not hold everything, or hold more than one repository: submodules, partial clones, LFS, SHA-256.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "common/repository.rs"]
 mod repository;
@@ -251,7 +252,7 @@ fn lfs_pointers_are_named_with_what_to_do_and_content_is_not() {
     let (repository, slot) = slot(&made, made.root());
     let base = commit(&repository, &slot, "base", "HEAD").unwrap();
     let notes = base.notes.join("\n");
-    assert!(notes.contains(".bin' and 1 more files are Git LFS pointers, not the content"), "{notes}");
+    assert!(notes.contains(".bin' and 1 more file are Git LFS pointers, not the content"), "{notes}");
     assert!(notes.contains("'git lfs install' and 'git lfs fetch --all'"), "{notes}");
     base.remove().unwrap();
     // With a filter that knows the content, as LFS installs one, there is nothing to say.

@@ -19,6 +19,7 @@ pub(super) fn pointers<'a>(root: &Path, files: impl Iterator<Item = &'a PathBuf>
     let first = found.first()?.display();
     let which = match found.len() {
         1 => format!("'{first}' is a Git LFS pointer"),
+        2 => format!("'{first}' and 1 more file are Git LFS pointers"),
         more => format!("'{first}' and {} more files are Git LFS pointers", more - 1),
     };
     Some(format!(
