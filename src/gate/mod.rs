@@ -3,6 +3,7 @@
 mod benchmarks;
 mod builder;
 mod choice;
+mod compiling;
 mod conclude;
 mod differences;
 pub mod environment;
@@ -12,6 +13,7 @@ mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
+mod targets;
 
 use std::mem;
 use std::path::{Path, PathBuf};
