@@ -216,7 +216,8 @@ mod tests {
         let plain = key(&case(home.path()));
         assert_eq!(plain, key(&case(home.path())));
         assert_eq!(plain.as_str().len(), 32);
-        let changes: [(&str, fn(&mut Case)); 12] = [
+        type Change = (&'static str, fn(&mut Case));
+        let changes: [Change; 12] = [
             ("tree", |case| case.tree.push('x')),
             ("lock", |case| case.lock = Some(String::new())),
             ("rustc", |case| case.rustc.push('1')),

@@ -32,7 +32,8 @@ impl Builder<'_> {
     ) -> Result<Built, Error> {
         let fallback = Some(fallback).filter(|lock| lock.is_file());
         let mut origin = build::prepare_lock(ready.settings, ready.place, ready.workspace, fallback)?;
-        let locked = origin == LockOrigin::Committed && !ready.settings.locked && !ready.settings.frozen;
+        let fits = [LockOrigin::Committed, LockOrigin::Copied].contains(&origin);
+        let locked = fits && !ready.settings.locked && !ready.settings.frozen;
         let settings = CargoSettings { locked: ready.settings.locked || locked, ..ready.settings.clone() };
         let mut outcome = self.compile(&Ready { settings: &settings, ..*ready }, targets);
         if let Err(BuildError::Failed { started: false, .. }) = &outcome
@@ -40,7 +41,9 @@ impl Builder<'_> {
         {
             self.context.ui.note("trying again without `--locked`");
             build::settle_lock(ready.settings, ready.place, ready.workspace)?;
-            origin = LockOrigin::Updated;
+            if origin == LockOrigin::Committed {
+                origin = LockOrigin::Updated;
+            }
             outcome = self.compile(ready, targets);
         }
         if origin == LockOrigin::Updated {
