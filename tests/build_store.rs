@@ -201,3 +201,27 @@ fn a_build_of_which_a_part_failed_is_not_kept() {
         !keeper.store.keep(&keeper.key, &place, &slot.settings, &built, facts).expect("it can be written")
     );
 }
+
+#[test]
+fn a_build_with_sources_outside_the_checkout_is_not_kept() {
+    let keeper = keeper();
+    let outside = keeper.slot.root.join("outside");
+    fs_err::create_dir_all(outside.join("src")).expect("writable");
+    fs_err::write(outside.join("Cargo.toml"), "[package]\nname = 'outside'\nversion = '0.1.0'\n")
+        .expect("writable");
+    fs_err::write(outside.join("src/lib.rs"), "").expect("writable");
+    let manifest = format!(
+        "[package]\nname = 'own'\nversion = '0.1.0'\n[dependencies]\noutside = {{ path = {:?} }}\n[[bench]]\nname = 'speed'\nharness = false\n",
+        outside.to_str().expect("test paths are text")
+    );
+    for (path, text) in
+        [("Cargo.toml", manifest.as_str()), ("src/lib.rs", ""), ("benches/speed.rs", "fn main() {}")]
+    {
+        keeper.slot.write("other", path, text);
+    }
+    let built = keeper.slot.build("other", &[bench("own", "speed")]).expect("it builds");
+    let facts = Facts { label: "", layout: &keeper.layout, lock: "" };
+    let place = keeper.slot.place("other");
+    let kept = keeper.store.keep(&keeper.key, &place, &keeper.slot.settings, &built, facts);
+    assert!(!kept.expect("nothing is written"));
+}

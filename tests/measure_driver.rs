@@ -610,7 +610,6 @@ fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other
     let mut executor = ScriptedExecutor::default();
     let ids = ["slow/a", "slow/b", "fast/a"];
     // What criterion is told to select by.
-    let pattern = |id: &str| format!("^{id}$");
     for revision in [BASE, HEAD] {
         for id in ids {
             // Only the first, ordinary runs of the group are long.

@@ -65,6 +65,14 @@ impl Answer {
         own().rfind(|script| script.out_dir.as_std_path().starts_with(output)).or_else(|| own().next_back())
     }
 
+    /// Whether a package with a path lies outside this tree.
+    pub(super) fn has_foreign_sources(&self, tree: &Path) -> bool {
+        self.artifacts.iter().any(|artifact| {
+            artifact.package_id.repr.starts_with("path+")
+                && !artifact.manifest_path.as_std_path().starts_with(tree)
+        })
+    }
+
     /// The dynamic libraries that were built: those of crates by the names of their targets, and the files that build
     /// scripts left where the loader looks.
     pub(super) fn libraries(&self, native: &BTreeSet<PathBuf>, target: &Path) -> BTreeMap<String, PathBuf> {

@@ -57,7 +57,7 @@ fn search(
     mut see: impl FnMut(&[u8]),
 ) -> std::io::Result<Vec<bool>> {
     let overlap = needles.iter().map(|needle| needle.len().saturating_sub(1)).max().unwrap_or(0);
-    let finders: Vec<_> = needles.iter().map(|needle| Finder::new(needle)).collect();
+    let finders: Vec<_> = needles.iter().map(Finder::new).collect();
     let mut found = vec![false; needles.len()];
     let mut window = Vec::with_capacity(chunk + overlap);
     loop {

@@ -37,6 +37,8 @@ pub struct Built {
     pub missing: Vec<TargetId>,
     /// Lines on cargo's standard output that are not its messages.
     pub text: Vec<String>,
+    /// Whether sources outside the checkout were compiled that no lock file pins.
+    pub has_foreign_sources: bool,
     /// Units that were compiled.
     pub compiled: usize,
     /// Units that were up to date.
@@ -101,6 +103,7 @@ pub fn build_targets(
             answer.take(line, &mut built.text)
         })?;
         started |= answer.finished;
+        built.has_foreign_sources |= answer.has_foreign_sources(&place.live_tree);
         built.fresh += answer.artifacts.iter().filter(|artifact| artifact.fresh).count();
         built.compiled += answer.artifacts.iter().filter(|artifact| !artifact.fresh).count();
         if status.success() && !answer.finished {

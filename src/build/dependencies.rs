@@ -112,7 +112,9 @@ impl LockFile {
             locked.name == name
                 && version.is_none_or(|version| locked.version == version)
                 && source.is_none_or(|source| {
-                    locked.source.as_deref() == Some(source.trim_start_matches('(').trim_end_matches(')'))
+                    // The line does not tell the commit of a git source.
+                    let wanted = source.trim_start_matches('(').trim_end_matches(')');
+                    locked.source.as_deref().and_then(|source| source.split('#').next()) == Some(wanted)
                 })
         })
     }
@@ -235,6 +237,23 @@ mod tests {
         };
         let (base, head) = (of("0123456789abcdef"), of("fedcba9876543210"));
         assert_eq!(changes(&base, &head), ["g 1.0.0 (0123456789) -> 1.0.0 (fedcba9876)"]);
+    }
+
+    #[test]
+    fn a_dependency_from_git_is_found_by_its_whole_line() {
+        let source = "git+https://example.com/g?branch=main";
+        let whole = format!("g 1.0.0 ({source})");
+        let of = |version: &str| {
+            lock(&[
+                ("own", "0.1.0", "", &[&whole]),
+                ("g", "1.0.0", REGISTRY, &[]),
+                ("g", "1.0.0", &format!("{source}#{version}"), &[]),
+            ])
+        };
+        assert_eq!(
+            changes(&of("0123456789a"), &of("fedcba98765")),
+            ["g 1.0.0 (0123456789) -> 1.0.0 (fedcba9876)"]
+        );
     }
 
     #[test]

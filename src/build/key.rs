@@ -217,7 +217,8 @@ mod tests {
         let plain = key(&case(home.path()));
         assert_eq!(plain, key(&case(home.path())));
         assert_eq!(plain.as_str().len(), 32);
-        let changes: [(&str, fn(&mut Case)); 13] = [
+        type Change = (&'static str, fn(&mut Case));
+        let changes: [Change; 13] = [
             ("symbols", |case| case.settings.symbols = true),
             ("tree", |case| case.tree.push('x')),
             ("lock", |case| case.lock = Some(String::new())),

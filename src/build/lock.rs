@@ -12,7 +12,7 @@ pub enum LockOrigin {
     Committed,
     /// It is part of the revision and does not fit: cargo brought it in line with the manifests.
     Updated,
-    /// The revision has none: the given one was copied in, and cargo brought it in line with the manifests.
+    /// The revision has none: the given one was copied in, and brought in line with the manifests where it did not fit.
     Copied,
     /// The revision has none, nor was one given: cargo resolved it anew.
     Generated,
@@ -35,19 +35,25 @@ pub fn prepare_lock(
     fallback: Option<&Path>,
 ) -> Result<LockOrigin, BuildError> {
     let lock = lock_path(workspace);
-    let origin = if lock.exists() {
+    let fits = || -> Result<bool, BuildError> {
         let text = fs_err::read_to_string(&lock).map_err(BuildError::io("read the lock file"))?;
         // One that cannot be read is cargo's to judge, and so is one the user wants unchanged.
         let fits = LockFile::parse(&text).is_none_or(|lock| lock.fits(&workspace.metadata.packages));
-        if fits || settings.locked || settings.frozen {
-            return Ok(LockOrigin::Committed);
+        Ok(fits || settings.locked || settings.frozen)
+    };
+    let origin = match fallback {
+        _ if lock.exists() => match fits()? {
+            true => return Ok(LockOrigin::Committed),
+            false => LockOrigin::Updated,
+        },
+        Some(fallback) => {
+            fs_err::copy(fallback, &lock).map_err(BuildError::io("copy the lock file"))?;
+            if fits()? {
+                return Ok(LockOrigin::Copied);
+            }
+            LockOrigin::Copied
         }
-        LockOrigin::Updated
-    } else if let Some(fallback) = fallback {
-        fs_err::copy(fallback, &lock).map_err(BuildError::io("copy the lock file"))?;
-        LockOrigin::Copied
-    } else {
-        LockOrigin::Generated
+        None => LockOrigin::Generated,
     };
     settle_lock(settings, place, workspace)?;
     Ok(origin)

@@ -22,6 +22,7 @@ mod settings;
 mod store;
 mod target;
 mod toolchain;
+mod watched;
 
 pub use artifact::Artifact;
 pub use compile::{BuildPlace, Built, TargetFailure, build_targets};

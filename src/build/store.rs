@@ -16,6 +16,7 @@ use super::artifact::{hexadecimal, sha256_of};
 use super::environment::Recipe;
 use super::key::BuildKey;
 use super::metadata::harness_crate;
+use super::watched::{watched_names, watched_now};
 use super::{Artifact, BuildError, BuildPlace, Built, BuiltTarget, CargoSettings, Layout};
 use crate::harness::contract::Executable;
 use crate::suite::identity::TargetId;
@@ -161,7 +162,7 @@ impl Store {
     }
 
     /// Keeps a build. `false`: it is not kept, since not all of it was built, lies in the target directory or has a name
-    /// that is text, or since it is too large.
+    /// that is text, since it is too large, or since its key does not tell all of its sources.
     pub fn keep(
         &self,
         key: &BuildKey,
@@ -171,6 +172,9 @@ impl Store {
         facts: Facts<'_>,
     ) -> Result<bool, BuildError> {
         let entry = self.entry(key);
+        if built.has_foreign_sources {
+            return Ok(false);
+        }
         let Some(targets) = kept_targets(built) else { return Ok(false) };
         let io = || BuildError::io("keep executables");
         let Some((files, directories)) = files_of(&targets, place).map_err(io())? else { return Ok(false) };
@@ -371,54 +375,4 @@ fn is_executable(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(_path: &Path) -> bool {
     false
-}
-
-/// The variables that build scripts asked to be run again for, and those the compiler put into code, as cargo keeps
-/// them: it judges freshness by the same.
-fn watched_names(target: &Path) -> std::io::Result<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    let mut waiting = vec![(target.to_owned(), 0)];
-    while let Some((directory, depth)) = waiting.pop() {
-        for entry in fs_err::read_dir(&directory)? {
-            let entry = entry?;
-            let (name, path) = (entry.file_name(), entry.path());
-            if entry.file_type()?.is_dir() {
-                if depth < 5 && name != "out" && name != "incremental" {
-                    waiting.push((path, depth + 1));
-                }
-            } else if name == "output" || name == "stdout" {
-                let text = fs_err::read(&path)?;
-                for line in String::from_utf8_lossy(&text).lines() {
-                    let rest = line.strip_prefix("cargo::").or_else(|| line.strip_prefix("cargo:"));
-                    names.extend(
-                        rest.and_then(|rest| rest.strip_prefix("rerun-if-env-changed=")).map(str::to_owned),
-                    );
-                }
-            } else if path.extension().is_some_and(|end| end == "d") {
-                let text = fs_err::read(&path)?;
-                let text = String::from_utf8_lossy(&text);
-                let lines = text.lines().filter_map(|line| line.strip_prefix("# env-dep:"));
-                names.extend(lines.map(|line| line.split('=').next().unwrap_or(line).to_owned()));
-            }
-        }
-    }
-    // Cargo sets these itself, from the manifest.
-    names.retain(|name| {
-        !name.starts_with("CARGO_PKG_") && !name.starts_with("CARGO_MANIFEST_") && name != "OUT_DIR"
-    });
-    Ok(names)
-}
-
-fn watched_now<'a>(
-    names: impl Iterator<Item = &'a String>,
-    settings: &CargoSettings,
-) -> BTreeMap<String, Option<String>> {
-    use sha2::{Digest, Sha256};
-    names
-        .map(|name| {
-            let value = settings.variable(name);
-            let digest = value.map(|value| hexadecimal(&Sha256::digest(value.as_encoded_bytes())));
-            (name.clone(), digest)
-        })
-        .collect()
 }

@@ -4,32 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::choice::{self, Chosen, Side};
+use super::compiling::Ready;
 use super::differences;
-use super::programs::{BuiltSide, Programs, tree_files};
+use super::programs::{BuiltSide, Programs};
+use super::targets::{left_behind, named_as_in_head, removed_targets, wanted};
 use super::{Command, Context};
 use crate::build::{
-    self, BuildError, BuildKey, BuildManifest, BuildPlace, Built, CargoSettings, Diagnostics, Facts, Found,
-    KeyParts, Layout, LockOrigin, Matching, Store, ToolchainInfo, Workspace,
+    self, BuildKey, BuildManifest, BuildPlace, Built, CargoSettings, Facts, Found, KeyParts, Layout,
+    Matching, Store, ToolchainInfo,
 };
 use crate::error::Error;
 use crate::report::model::RevisionBuild;
 use crate::revision::{Checkout, Content, Slot, cache};
-use crate::suite::identity::{TargetId, TargetKind};
-use crate::suite::{ProfileFrom, Selection, Suite};
+use crate::suite::identity::TargetId;
+use crate::suite::{ProfileFrom, Suite};
 
 /// What building needs beside the run's context.
 pub(super) struct Builder<'a> {
-    context: &'a Context<'a>,
+    pub(super) context: &'a Context<'a>,
     suite: &'a Suite,
     cargo: &'a CargoSettings,
     slot: &'a Slot,
-    toolchain: &'a ToolchainInfo,
+    pub(super) toolchain: &'a ToolchainInfo,
     store: Option<Store>,
     /// Names of what is in use now, which no clean-up may take.
     in_use: Vec<BuildKey>,
     targets: Vec<TargetId>,
-    warnings: Vec<String>,
-    builds: Vec<RevisionBuild>,
+    pub(super) warnings: Vec<String>,
+    pub(super) builds: Vec<RevisionBuild>,
 }
 
 /// What is known of head once it is built.
@@ -49,14 +51,6 @@ struct Other {
     layout: Layout,
     matching: Matching,
     lock: Option<String>,
-}
-
-/// A revision whose workspace was read, ready for cargo.
-struct Ready<'b> {
-    place: &'b BuildPlace,
-    workspace: &'b Workspace,
-    settings: &'b CargoSettings,
-    checkout: &'b Checkout,
 }
 
 impl<'a> Builder<'a> {
@@ -91,7 +85,12 @@ impl<'a> Builder<'a> {
         let mut dependency_changes = Vec::new();
         if let Some(base) = &chosen.base {
             let other = self.build_other(base, &head)?;
-            removed = removed_targets(&head.layout, &other, self.suite, &self.context.request.selection);
+            removed = removed_targets(
+                (&head.layout, &other.layout),
+                &other.matching,
+                self.suite,
+                &self.context.request.selection,
+            );
             self.warnings.extend(other.matching.notes.iter().cloned());
             dependency_changes = self.dependency_changes(&head, &other);
             self.warnings.extend(differences::of_dependencies(&dependency_changes));
@@ -343,100 +342,6 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Gives a revision its lock file and builds it. One that is part of it is used as it is; where cargo refuses it all
-    /// the same, it is brought in line.
-    fn lock_and_compile(
-        &mut self,
-        ready: &Ready<'_>,
-        fallback: &Path,
-        targets: &[TargetId],
-        side: &Side,
-    ) -> Result<Built, Error> {
-        let fallback = Some(fallback).filter(|lock| lock.is_file());
-        let mut origin = build::prepare_lock(ready.settings, ready.place, ready.workspace, fallback)?;
-        let locked = origin == LockOrigin::Committed && !ready.settings.locked && !ready.settings.frozen;
-        let settings = CargoSettings { locked: ready.settings.locked || locked, ..ready.settings.clone() };
-        let mut outcome = self.compile(&Ready { settings: &settings, ..*ready }, targets);
-        if let Err(BuildError::Failed { started: false, .. }) = &outcome
-            && locked
-        {
-            self.context.ui.note("trying again without `--locked`");
-            build::settle_lock(ready.settings, ready.place, ready.workspace)?;
-            origin = LockOrigin::Updated;
-            outcome = self.compile(ready, targets);
-        }
-        if origin == LockOrigin::Updated {
-            self.warnings.push(format!(
-                "the Cargo.lock of {} does not fit its manifests; cargo brought it in line, so versions may differ from those \
-                 its author had",
-                side.label()
-            ));
-        }
-        self.builds.push(RevisionBuild {
-            revision: side.name.clone(),
-            from_cache: false,
-            lock: Some(differences::lock_word(origin).to_owned()),
-        });
-        let hint = self.nightly_hint(ready, targets, &outcome);
-        match outcome {
-            Ok(built) => {
-                self.warnings.extend(hint);
-                Ok(built)
-            }
-            Err(error @ BuildError::Failed { .. }) => {
-                let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-                Err(Error::Execution(format!("{error}{hint}")))
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn compile(&self, ready: &Ready<'_>, targets: &[TargetId]) -> Result<Built, BuildError> {
-        let ui = self.context.ui;
-        let place = ready.place;
-        ui.status("Building", &place.revision);
-        build::restore_times(&place.tree, &tree_files(ready.checkout), &place.target)?;
-        let built = build::build_targets(
-            ready.settings,
-            place,
-            ready.workspace,
-            targets,
-            &Diagnostics::Inherit,
-            &self.context.environment.interrupted,
-        )?;
-        for line in &built.text {
-            ui.detail("Cargo", crate::report::text::visible(line));
-        }
-        Ok(built)
-    }
-
-    /// What to try when benches of the built-in harness did not compile on a stable toolchain (error E0554).
-    fn nightly_hint(
-        &self,
-        ready: &Ready<'_>,
-        targets: &[TargetId],
-        outcome: &Result<Built, BuildError>,
-    ) -> Option<String> {
-        let failed = |target: &TargetId| match outcome {
-            Ok(built) => built.targets.get(target).is_some_and(Result::is_err),
-            Err(BuildError::Failed { .. }) => true,
-            Err(_) => false,
-        };
-        let is_stable = !self.toolchain.rustc.lines().next()?.contains("nightly");
-        let asks = |target: &TargetId| {
-            let infos = ready.workspace.targets();
-            let source = infos.iter().find(|info| info.id == *target).map(|info| info.source.clone());
-            source
-                .and_then(|source| fs_err::read_to_string(source).ok())
-                .is_some_and(|text| text.contains("feature("))
-        };
-        let target = targets.iter().find(|target| is_stable && failed(target) && asks(target))?;
-        Some(format!(
-            "{target} asks for unstable features (error E0554), as benches of the built-in harness do: set `toolchain = \"nightly\"` in \
-             [package.metadata.benchgate], or run `cargo +nightly benchgate`"
-        ))
-    }
-
     fn dependency_changes(&self, head: &Head, other: &Other) -> Vec<crate::report::model::DependencyChange> {
         let (Some(base_lock), Some(head_lock)) = (&other.lock, &head.lock) else { return Vec::new() };
         let head_packages: BTreeSet<&str> = self.targets.iter().map(|id| id.package.as_str()).collect();
@@ -498,69 +403,6 @@ fn takes_more_than_its_commit(content: &Content) -> bool {
         Content::Commit(_) => false,
         Content::WorkingTree { include, .. } => !include.is_empty(),
     }
-}
-
-/// The targets of another revision that are built.
-fn wanted(matching: &Matching, left_behind: &BTreeSet<TargetId>) -> Vec<TargetId> {
-    let kept = matching.others.iter().filter(|(id, _)| !left_behind.contains(id));
-    kept.map(|(_, other)| other.clone()).collect()
-}
-
-/// The targets, by head's names, that another revision leaves to the built-in harness and head, as it was built, does
-/// not.
-fn left_behind(head: &Built, layout: &Layout, matching: &Matching) -> BTreeSet<TargetId> {
-    let moved_on = |id: &TargetId| {
-        head.targets
-            .get(id)
-            .is_some_and(|built| built.as_ref().is_ok_and(|built| built.uses_libtest == Some(false)))
-    };
-    let others = matching.others.iter();
-    let behind = others
-        .filter(|(id, other)| moved_on(id) && layout.target(other).is_some_and(|target| target.uses_libtest));
-    behind.map(|(id, _)| id.clone()).collect()
-}
-
-/// What was built, by head's names.
-fn named_as_in_head(
-    built: Built,
-    matching: &Matching,
-    targets: &[TargetId],
-    left_behind: &BTreeSet<TargetId>,
-) -> Built {
-    let mut renamed = Built { targets: BTreeMap::new(), missing: Vec::new(), ..built };
-    for id in targets.iter().filter(|id| !left_behind.contains(*id)) {
-        match matching.others.get(id).and_then(|other| built.targets.get(other)) {
-            Some(found) => drop(renamed.targets.insert(id.clone(), found.clone())),
-            None => renamed.missing.push(id.clone()),
-        }
-    }
-    renamed
-}
-
-/// Bench targets that base has and head has not, of the selected packages, and of packages that are gone when all of
-/// head's are selected. A selection by target names what it wants, and `only_listed` as well.
-fn removed_targets(head: &Layout, base: &Other, suite: &Suite, selection: &Selection) -> Vec<TargetId> {
-    if !selection.benches.is_empty() || suite.run.only_listed {
-        return Vec::new();
-    }
-    let mut packages: BTreeSet<&str> = suite.targets().iter().map(|plan| plan.id.package.as_str()).collect();
-    packages.extend(base.matching.others.values().map(|id| id.package.as_str()));
-    let has_benches = |id: &TargetId| id.kind == TargetKind::Bench;
-    let everything = selection.packages.is_empty()
-        && selection.exclude.is_empty()
-        && head.targets().filter(has_benches).all(|id| packages.contains(id.package.as_str()));
-    let is_gone = |name: &str| !head.packages.iter().any(|package| package.name == name);
-    let of_head: BTreeSet<TargetId> = head.targets().collect();
-    let matched: BTreeSet<&TargetId> = base.matching.others.values().collect();
-    base.layout
-        .targets()
-        .filter(|id| {
-            id.kind == TargetKind::Bench
-                && (packages.contains(id.package.as_str()) || (everything && is_gone(&id.package)))
-                && !of_head.contains(id)
-                && !matched.contains(id)
-        })
-        .collect()
 }
 
 pub(super) fn failed_to_point(error: &std::io::Error) -> Error {

@@ -3,6 +3,7 @@
 mod benchmarks;
 mod builder;
 mod choice;
+mod compiling;
 mod conclude;
 mod counting;
 mod differences;
@@ -22,6 +23,7 @@ mod remarks;
 #[cfg(test)]
 mod scripted;
 mod tools;
+mod targets;
 
 use std::mem;
 use std::path::{Path, PathBuf};
