@@ -12,8 +12,7 @@ use real::{comparison, edit, need, playground_with_crates, program, row};
 use repository::{make_executable, need_git};
 use support::Playground;
 
-/// Counts that agree need no more.
-const FEW: [&str; 8] = ["--base", "HEAD", "--warmup", "0", "--min-samples", "2", "--max-samples", "2"];
+const BASE: [&str; 2] = ["--base", "HEAD"];
 
 /// Where the bench finds its tools.
 enum Tools {
@@ -54,7 +53,7 @@ fn report(playground: &Playground, tools: &Tools) -> (support::Ran, serde_json::
     let manifest = std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("the fixture has it");
     let manifest = manifest.split("\n[[package.metadata").next().expect("a text has a beginning").to_owned();
     playground.write("Cargo.toml", if matches!(tools, Tools::All) { manifest } else { manifest + &entry });
-    let ran = playground.run(&[&FEW[..], &["--format", &format]].concat());
+    let ran = playground.run(&[&BASE[..], &["--format", &format]].concat());
     let text = std::fs::read(&path).unwrap_or_else(|_| panic!("no report was written: {ran}"));
     (ran, serde_json::from_slice(&text).expect("a report is JSON"))
 }
@@ -71,6 +70,7 @@ fn gate_names_the_planted_one(playground: &Playground, harness: &str, tools: &To
             (&instructions["verdict"], &instructions["reason"]),
             (&"regression".into(), &"exact".into())
         );
+        assert_eq!(instructions["samples"], serde_json::json!([2, 2]), "counts that agree need one round");
         let change = instructions["change_percent"].as_f64().expect("a number");
         assert!((1.9..2.1).contains(&change), "{change}");
     }

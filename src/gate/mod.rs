@@ -22,8 +22,8 @@ mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
-mod tools;
 mod targets;
+mod tools;
 
 use std::mem;
 use std::path::{Path, PathBuf};

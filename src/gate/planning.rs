@@ -8,10 +8,10 @@ use crate::harness::HarnessKind;
 use crate::harness::contract::{CommandSpec, ResolvedLaunch};
 use crate::measure::{PlannedBenchmark, SidePlan, UnitPlan};
 use crate::suite::identity::{BenchmarkIdentity, TargetId};
-use crate::suite::settings::BenchmarkSettings;
+use crate::suite::settings::{BenchmarkSettings, SampleCount};
 use crate::suite::{TargetPlan, VariantPlan};
-use crate::verdict::budget;
 use crate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Presence, Side};
+use crate::verdict::{budget, stop};
 
 /// What benchmarks have in common that come out of one process.
 #[derive(Debug, PartialEq)]
@@ -104,6 +104,16 @@ impl Finder<'_, '_> {
         }
         if evidence.error.is_none() && !plans.is_empty() {
             let compared = 1 < plans.len();
+            let mut sampling = evidence.settings.sampling.clone();
+            let mut min_samples = if compared { evidence.settings.judge.min_samples } else { 1 };
+            if harness.counts_alone() && stop::awaits_counts_alone(&evidence.settings) {
+                // Nothing of a count gets warm, and where the runs of the first round agree there is no more to learn.
+                sampling.warmup = 0;
+                min_samples = min_samples.min(2);
+                if let SampleCount::Adaptive { min, .. } = &mut sampling.samples {
+                    *min = (*min).min(2);
+                }
+            }
             let programs: Vec<&Program<'_>> = sides.iter().map(|&(_, program)| program).collect();
             let unit = self.unit(&evidence.identity, resolved.launch.isolate, &programs, &plans);
             self.found.planned.push((
@@ -111,8 +121,8 @@ impl Finder<'_, '_> {
                 PlannedBenchmark {
                     identity: evidence.identity.clone(),
                     harness,
-                    sampling: evidence.settings.sampling.clone(),
-                    min_samples: if compared { evidence.settings.judge.min_samples } else { 1 },
+                    sampling,
+                    min_samples,
                     head_alone_until: budget::samples_needed(&evidence.settings.budgets),
                     sides: plans,
                     unit,

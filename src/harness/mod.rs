@@ -183,6 +183,11 @@ impl HarnessKind {
         matches!(self, Self::Process | Self::Lines | Self::IaiCallgrind)
     }
 
+    /// Whether its runs may count without timing anything.
+    pub fn counts_alone(self) -> bool {
+        matches!(self, Self::Gungraun | Self::IaiCallgrind | Self::Lines)
+    }
+
     /// The command that measures a benchmark of two programs at once, sample by sample in lock-step; `None` where the
     /// harness has no such way. Both programs run together, so neither may look for files behind the fixed path, which
     /// leads to one side only.

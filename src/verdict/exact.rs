@@ -8,13 +8,18 @@ use super::outcome::{Reason, Verdict};
 use super::samples::Samples;
 use super::table::{EPSILON_PERCENT, degradation};
 
-/// Whether a metric counts, and its base runs all agree.
-pub(super) fn is_exact(metric: &Metric, limits: &MetricSettings, samples: &Samples) -> bool {
-    let counts = match metric {
+/// Whether a metric counts something, so that its runs may all agree.
+pub(super) fn is_count(metric: &Metric, limits: &MetricSettings) -> bool {
+    match metric {
         Metric::Instructions | Metric::Allocations | Metric::AllocatedBytes => true,
         Metric::Own(_) => limits.unit == Unit::Count,
         _ => false,
-    };
+    }
+}
+
+/// Whether a metric counts, and its base runs all agree.
+pub(super) fn is_exact(metric: &Metric, limits: &MetricSettings, samples: &Samples) -> bool {
+    let counts = is_count(metric, limits);
     let agree = samples.base.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
     counts && agree && 1 <= samples.fewest()
 }

@@ -7,6 +7,7 @@ use crate::suite::presets::MEAN_SAMPLES;
 use crate::suite::settings::{BenchmarkSettings, MetricSettings, SampleCount, Stop};
 
 use super::evidence::{Side, Stage, StoppedBecause, UnitRun};
+use super::exact;
 use super::plan::{is_settled, looks};
 use super::replay::Replay;
 use super::samples::Runs;
@@ -46,6 +47,12 @@ pub fn stop<R: AsRef<[UnitRun]>>(settings: &BenchmarkSettings, sides: &[R]) -> O
         Stop::Settled | Stop::Fixed => {}
     }
     (max <= fewest).then_some(StoppedBecause::MaxSamples)
+}
+
+/// Whether measuring waits for counts alone: where their runs agree, the first round tells all.
+pub fn awaits_counts_alone(settings: &BenchmarkSettings) -> bool {
+    let awaited = awaited(settings);
+    !awaited.is_empty() && awaited.iter().all(|metric| exact::is_count(metric, &settings.metrics[*metric]))
 }
 
 fn kept(side: &[UnitRun]) -> impl Iterator<Item = &UnitRun> {
