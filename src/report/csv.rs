@@ -197,12 +197,28 @@ fn starts_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) || text.trim_start().starts_with("::")
 }
 
-/// Rows as CSV with line ends of one byte.
-pub(super) fn table(rows: Vec<Vec<String>>) -> String {
-    let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
-    for row in rows {
-        writer.write_record(&row).expect("every row has the cells of the heading, and memory takes them");
+/// Rows as CSV with line ends of one byte, written as they come: a large report has many.
+pub(super) struct Table(csv::Writer<Vec<u8>>);
+
+impl Table {
+    pub(super) fn new() -> Self {
+        Self(csv::WriterBuilder::new().from_writer(Vec::new()))
     }
-    let bytes = writer.into_inner().expect("memory takes what is left");
-    String::from_utf8(bytes).expect("cells are UTF-8, and so are commas and quotes")
+
+    /// Adds a row; all have the cells of the first.
+    pub(super) fn push<T: AsRef<[u8]>>(&mut self, row: impl IntoIterator<Item = T>) {
+        self.0.write_record(row).expect("every row has the cells of the heading, and memory takes them");
+    }
+
+    pub(super) fn finish(self) -> String {
+        let bytes = self.0.into_inner().expect("memory takes what is left");
+        String::from_utf8(bytes).expect("cells are UTF-8, and so are commas and quotes")
+    }
+}
+
+/// All rows at once.
+fn table(rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    rows.iter().for_each(|row| table.push(row));
+    table.finish()
 }

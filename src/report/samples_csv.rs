@@ -7,7 +7,7 @@ use crate::suite::metric::{Metric, Unit};
 use crate::suite::settings::BenchmarkSettings;
 use crate::verdict::evidence::{Evidence, Presence, Side, Stage, UnitRun, Values};
 
-use super::csv::{cell, text_of_cell};
+use super::csv::{Table, cell, text_of_cell};
 use super::model::Report;
 use super::read::ReadError;
 
@@ -28,7 +28,8 @@ const COLUMNS: [&str; 12] = [
 
 /// The raw samples of a report, in the order of its benchmarks, sides and runs.
 pub fn samples_csv(report: &Report) -> String {
-    let mut rows: Vec<Vec<String>> = vec![COLUMNS.map(str::to_owned).to_vec()];
+    let mut table = Table::new();
+    table.push(COLUMNS);
     for benchmark in &report.benchmarks {
         let identity = &benchmark.identity;
         for side in &benchmark.sides {
@@ -36,7 +37,7 @@ pub fn samples_csv(report: &Report) -> String {
                 for (metric, value) in run.values.iter() {
                     let unit =
                         metric.unit().or_else(|| Some(benchmark.settings.metrics.get(metric)?.unit.clone()));
-                    rows.push(vec![
+                    table.push([
                         cell(&identity.target.package),
                         identity.target.kind.to_string(),
                         cell(&identity.target.target),
@@ -54,7 +55,7 @@ pub fn samples_csv(report: &Report) -> String {
             }
         }
     }
-    super::csv::table(rows)
+    table.finish()
 }
 
 /// What a table of samples holds.
