@@ -92,10 +92,6 @@ fn keys_of_later_versions_are_errors_and_never_ignored() {
     one(of_package("isolate = false"), &format!("isolate = false: {problem}"));
     one(of_package("summary.min_change = 1"), &format!("summary = {{ min_change = 1 }}: {problem}"));
     one(of_entry("setup = [[\"./x\"]]"), &format!("setup = [[\"./x\"]]: {problem}"));
-    one(
-        of_package("[[accept]]\nbench = \"*\"\nuntil = 2027-01-31"),
-        &format!("accept = [{{ bench = \"*\", until = 2027-01-31 }}]: {problem}"),
-    );
 }
 
 #[test]

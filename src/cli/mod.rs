@@ -3,12 +3,15 @@
 
 mod aa;
 mod cache;
+mod ci;
 mod compare;
 mod judge;
 pub(crate) mod list;
+mod merge;
 mod options;
 mod output;
 mod report;
+mod shard;
 
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
@@ -53,8 +56,12 @@ enum Verb {
     Run(Box<compare::HeadArgs>),
     /// Compare one revision with itself: false alarms, noise, the limits this machine can hold
     Aa(Box<aa::AaArgs>),
+    /// Compare with the base and the outputs of the CI system this runs in
+    Ci(Box<ci::CiArgs>),
     /// Judge saved reports or samples again, without measuring
     Judge(Box<judge::JudgeArgs>),
+    /// Join the reports of all shards of a run, with one verdict
+    Merge(merge::MergeArgs),
     /// Render a saved report again
     Report(report::ReportArgs),
     /// Show the suite as it is resolved
@@ -69,7 +76,9 @@ impl Verb {
             Self::Compare(args) => args.output(),
             Self::Run(args) => args.output(),
             Self::Aa(args) => args.output(),
+            Self::Ci(args) => args.output(),
             Self::Judge(args) => &args.output,
+            Self::Merge(args) => &args.output,
             Self::Report(args) => &args.output,
             Self::List(args) => &args.output,
             Self::Cache(args) => &args.output,
@@ -141,7 +150,9 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Compare(args) => compare::compare(&args, ui),
         Verb::Run(args) => compare::run(&args, ui),
         Verb::Aa(args) => aa::aa(&args, ui),
+        Verb::Ci(args) => ci::ci(&args, ui),
         Verb::Judge(args) => judge::judge(&args, ui),
+        Verb::Merge(args) => merge::merge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),
         Verb::List(args) => list::list(&args, ui),
         Verb::Cache(args) => cache::cache(&args, ui),

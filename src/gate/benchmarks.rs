@@ -9,6 +9,7 @@ use crate::build::{BuiltTarget, TargetFailure};
 use crate::error::Error;
 use crate::harness::{Detection, HarnessKind, detect};
 use crate::measure::{Executor, PlannedBenchmark, SidePlan};
+use crate::report::model::Shard;
 use crate::suite::identity::{BenchmarkIdentity, TargetId};
 use crate::suite::launch::Launch;
 use crate::suite::settings::BenchmarkSettings;
@@ -27,6 +28,8 @@ pub(super) struct Benchmarks {
     pub(super) left_out: Vec<String>,
     /// What the reader should know of revisions beyond head.
     pub(super) notes: Vec<String>,
+    /// Which part of the run these are, where they are one.
+    pub(super) shard: Option<Shard>,
 }
 
 /// Finds the harness of every program, lists its benchmarks, and plans the runs.

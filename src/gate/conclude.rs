@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::machine;
 use crate::report::assemble::{Header, assemble};
 use crate::report::model::{Report, RunWide, Toolchain};
-use crate::suite::Suite;
+use crate::suite::{Accept, Accepts, Suite};
+use crate::verdict::evidence::Evidence;
 use crate::verdict::{self, RunContext};
 
 /// What is known before anything is built.
@@ -39,6 +40,9 @@ pub(super) fn header(
             allow_partial: suite.run.allow_partial,
             max_time_ns: suite.run.max_time_ns,
             no_fail: context.request.no_fail,
+            accept: suite.accept.clone(),
+            shard: None,
+            merged_shards: None,
         },
         warnings,
     })
@@ -57,6 +61,13 @@ pub(super) fn report(
         machine.load_at_end = machine::load_average();
     }
     header.warnings.extend(measured.notes);
+    header.suite.shard = measured.shard;
+    if measured.filtered {
+        // An entry about what the flags left out is no mistake, and of no use here.
+        let about = concerned(&header.suite.accept, &measured.evidence);
+        let mut about = about.into_iter();
+        header.suite.accept.retain(|_| about.next().unwrap_or(true));
+    }
     let run = RunContext {
         seed,
         started_at: header.started_at.clone(),
@@ -64,6 +75,8 @@ pub(super) fn report(
         allow_partial: header.suite.allow_partial,
         no_fail: header.suite.no_fail,
         interrupted: measured.interrupted,
+        accept: header.suite.accept.clone(),
+        shard: header.suite.shard.is_some(),
     };
     let judgement = verdict::judge_run(&measured.evidence, &run);
     header.warnings.extend(judgement.warnings);
@@ -72,6 +85,18 @@ pub(super) fn report(
         Err(why) => judgement.exit.after_failed_cleanup(why),
     };
     assemble(header, measured.evidence, judgement.benchmarks, judgement.summary, exit)
+}
+
+/// Which entries are about a benchmark that is there.
+fn concerned(entries: &[Accept], evidence: &[Evidence]) -> Vec<bool> {
+    let accepts = Accepts::new(entries);
+    let mut concerned = vec![false; entries.len()];
+    for row in evidence {
+        for metric in row.settings.metrics.keys() {
+            accepts.about(&row.identity, metric).for_each(|(place, _)| concerned[place] = true);
+        }
+    }
+    concerned
 }
 
 /// The present, RFC 3339 in UTC, to the second.

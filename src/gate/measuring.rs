@@ -8,11 +8,13 @@ use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
 use super::programs::Programs;
 use super::remarks;
+use super::shard;
 use crate::error::Error;
 use crate::measure::{
     self, Executor, LiveExecutor, MeasurePlan, Observer, Part, PlannedBenchmark, Progress, RunnerClient,
     StopRule,
 };
+use crate::report::model::Shard;
 use crate::revision::Slot;
 use crate::suite::Suite;
 use crate::suite::metric::Metric;
@@ -35,6 +37,10 @@ pub(super) struct Measured {
     pub(super) interrupted: bool,
     /// Failed unit runs that cost a round but no benchmark, in words.
     pub(super) notes: Vec<String>,
+    /// Which part of the run these are, where they are one.
+    pub(super) shard: Option<Shard>,
+    /// Whether filters left benchmarks out.
+    pub(super) filtered: bool,
 }
 
 /// Lists and measures all benchmarks of the built programs, once for each seed.
@@ -64,8 +70,17 @@ pub(super) fn measure(
         executor: &mut executor,
         found: Benchmarks::default(),
     };
-    let found = finder.find()?;
+    let mut found = finder.find()?;
     refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if let Some(request) = &context.request.shard {
+        let all = found.evidence.len();
+        shard::keep(&mut found, request);
+        let (ours, part) = (found.evidence.len(), format!("{}/{}", request.index, request.count));
+        context.ui.status("Shard", format!("{part}: {ours} of {}", counted(all, "benchmark")));
+        if ours == 0 {
+            context.ui.note(format!("there is nothing in shard {part}; {all} shards are enough"));
+        }
+    }
     let labels: Vec<(String, &BenchmarkSettings)> = found
         .planned
         .iter()
@@ -95,7 +110,7 @@ pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mu
     if planned.is_empty() {
         // Rows without a measurement say why; there is nothing to wait for.
         phase.notes.iter().for_each(|note| ui.warn(note));
-        return Measured { evidence, interrupted: false, notes: phase.notes };
+        return measured(found, evidence, false, phase.notes);
     }
     ui.status("Measuring", start_line(planned, seed));
     let screened = phase.run(&mut evidence, planned, executor);
@@ -118,7 +133,17 @@ pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mu
     for note in &phase.notes {
         ui.warn(note);
     }
-    Measured { evidence, interrupted, notes: phase.notes }
+    measured(found, evidence, interrupted, phase.notes)
+}
+
+fn measured(found: &Benchmarks, evidence: Vec<Evidence>, interrupted: bool, notes: Vec<String>) -> Measured {
+    Measured {
+        evidence,
+        interrupted,
+        notes,
+        shard: found.shard.clone(),
+        filtered: !found.left_out.is_empty(),
+    }
 }
 
 /// One phase of measuring.

@@ -2,6 +2,7 @@
 
 mod benchmarks;
 mod choice;
+pub mod ci;
 mod conclude;
 pub mod environment;
 mod launch;
@@ -10,6 +11,7 @@ mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
+pub mod shard;
 
 use std::path::{Path, PathBuf};
 
@@ -51,6 +53,10 @@ pub struct Request {
     pub keep: bool,
     /// `--dry-run`.
     pub dry_run: bool,
+    /// What the CI system says about the base; it comes before the suite's. `None`: nobody asked it.
+    pub ci: Option<ci::CiBase>,
+    /// The part of the benchmarks that is measured; `None`: all.
+    pub shard: Option<shard::ShardRequest>,
     /// How often everything is measured: 1, or the repeats of [`Command::Aa`].
     pub repeats: u32,
 }

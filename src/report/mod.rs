@@ -6,6 +6,7 @@ pub mod csv;
 mod evidence;
 pub mod json;
 mod layout;
+pub mod merge;
 pub mod model;
 pub mod quantity;
 pub mod read;

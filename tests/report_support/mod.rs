@@ -141,6 +141,7 @@ pub(crate) fn comparison(metric: Metric, verdict: Verdict, reason: Option<Reason
         stopped_because: Some(StoppedBecause::FixedSamples),
         derived_from: None,
         samples_needed: None,
+        acceptance: None,
         details: Default::default(),
     }
 }

@@ -8,6 +8,7 @@ use crate::verdict::evidence::Presence;
 use crate::verdict::outcome::{
     BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason, Verdict,
 };
+use crate::verdict::result;
 
 use super::assemble::identity_order;
 use super::model::{Benchmark, Report};
@@ -200,6 +201,7 @@ fn row(weight: Weight) -> Row {
 
 fn comparison_row(target: String, it: &Comparison) -> (Weight, Row) {
     let weight = match (it.verdict, it.gate) {
+        (Verdict::Regression, true) if result::is_accepted(it) => Weight::NotGatedFailing,
         (Verdict::Regression, true) => Weight::Failing,
         (Verdict::Regression, false) => Weight::NotGatedFailing,
         (Verdict::Inconclusive, true) => Weight::Unsure,
