@@ -23,4 +23,4 @@ pub use metadata::{TargetInfo, Workspace, cargo_metadata};
 pub use process::Diagnostics;
 pub use seed::seed_target;
 pub use settings::{CargoSettings, absolute_config};
-pub use toolchain::{Toolchain, ToolchainInfo, toolchain_info};
+pub use toolchain::{Toolchain, ToolchainInfo, toolchain_info, version_of};

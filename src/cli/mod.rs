@@ -5,6 +5,10 @@ mod aa;
 mod cache;
 mod ci;
 mod compare;
+mod completions;
+mod doctor;
+mod hook;
+mod init;
 mod judge;
 pub(crate) mod list;
 mod merge;
@@ -66,6 +70,15 @@ enum Verb {
     Report(report::ReportArgs),
     /// Show the suite as it is resolved
     List(Box<compare::SuiteArgs>),
+    /// Write the suite table, the files of a CI system, or a git hook
+    Init(init::InitArgs),
+    /// Check what measuring needs, and what about this machine disturbs it
+    Doctor(doctor::DoctorArgs),
+    /// Print the completions of a shell
+    Completions(completions::CompletionsArgs),
+    /// What an installed git hook calls
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
     /// List or clean what is kept between runs
     Cache(cache::CacheArgs),
 }
@@ -81,9 +94,18 @@ impl Verb {
             Self::Merge(args) => &args.output,
             Self::Report(args) => &args.output,
             Self::List(args) => &args.output,
+            Self::Init(args) => &args.output,
+            Self::Doctor(args) => &args.output,
+            Self::Completions(args) => &args.output,
+            Self::Hook(args) => args.output(),
             Self::Cache(args) => &args.output,
         }
     }
+}
+
+/// The definition of the command line, for manual pages.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
 }
 
 /// Runs the command line and gives the exit status. Panics are caught: exit 5.
@@ -155,6 +177,10 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Merge(args) => merge::merge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),
         Verb::List(args) => list::list(&args, ui),
+        Verb::Init(args) => init::init(&args, ui),
+        Verb::Doctor(_) => doctor::doctor(ui),
+        Verb::Completions(args) => completions::completions(&args),
+        Verb::Hook(args) => hook::hook(&args, ui),
         Verb::Cache(args) => cache::cache(&args, ui),
     }
 }

@@ -14,13 +14,12 @@ const MOST: u32 = 10_000;
 
 /// Which part of the benchmarks is measured.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Benchmark Selection")]
 pub(super) struct ShardFlags {
     /// Measure the K-th of N parts of the benchmarks; `merge` joins their reports
-    #[arg(long, value_name = "K/N", value_parser = parse_shard)]
+    #[arg(long, value_name = "K/N", value_parser = parse_shard, help_heading = "Benchmark Selection")]
     shard: Option<(u32, u32)>,
     /// Share the benchmarks out by what they took in this report, in place of their number
-    #[arg(long, value_name = "REPORT", requires = "shard")]
+    #[arg(long, value_name = "REPORT", requires = "shard", help_heading = "Benchmark Selection")]
     shard_from: Option<PathBuf>,
 }
 

@@ -48,11 +48,11 @@ pub struct BaseChoice {
 }
 
 /// A branch to compare with.
-struct Branch {
+pub(super) struct Branch {
     /// As the user would name it, such as `origin/main`.
     spec: String,
     /// Without the remote, such as `main`.
-    short: String,
+    pub(super) short: String,
     commit: gix::ObjectId,
     /// What it is, such as `the default branch`.
     role: &'static str,
@@ -200,7 +200,11 @@ impl Repository {
         branch_at(&local, tracking.as_bstr(), short, "the upstream branch")
     }
 
-    fn default_branch(&self, current: Option<&str>, told: Option<&str>) -> Result<Branch, RevisionError> {
+    pub(super) fn default_branch(
+        &self,
+        current: Option<&str>,
+        told: Option<&str>,
+    ) -> Result<Branch, RevisionError> {
         let local = self.local();
         let role = "the default branch";
         let remotes = local.remote_names();

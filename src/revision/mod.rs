@@ -11,6 +11,7 @@ pub mod repository;
 pub mod slot;
 
 mod content;
+pub mod hooks;
 mod include;
 mod lock;
 mod remove;
@@ -23,5 +24,6 @@ pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
 pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};
 pub use error::RevisionError;
+pub use hooks::Hooks;
 pub use repository::Repository;
 pub use slot::{Slot, SlotRoot};

@@ -4,6 +4,7 @@
 mod bench;
 mod calibrate;
 mod demo;
+mod man;
 mod traces;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ verbs:
   bench      measure the tool itself: start-up, overhead a run, judging
   calibrate  simulate the error rates of the verdicts, compare them with the published ones
   demo       make a small repository with a planted slowdown, gate it, show the table
+  man        write the manual pages to target/man, or to a directory
   traces     what the judges make of the golden timing traces; with a directory, writes them there for `judge`";
 
 fn main() -> ExitCode {
@@ -22,6 +24,8 @@ fn main() -> ExitCode {
     let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["bench"] => bench::run(),
         ["demo"] => demo::run(),
+        ["man"] => man::run(None),
+        ["man", directory] => man::run(Some(directory.as_ref())),
         ["calibrate", ..] => calibrate::run(&args[1..]),
         ["traces"] => traces::run(None),
         ["traces", directory] => traces::run(Some(directory.as_ref())),
