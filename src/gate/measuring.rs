@@ -78,7 +78,10 @@ pub(super) fn measure(
         let (ours, part) = (found.evidence.len(), format!("{}/{}", request.index, request.count));
         context.ui.status("Shard", format!("{part}: {ours} of {}", counted(all, "benchmark")));
         if ours == 0 {
-            context.ui.note(format!("there is nothing in shard {part}; {all} shards are enough"));
+            context.ui.note(format!(
+                "there is nothing in shard {part}: there is {} in all",
+                counted(all, "benchmark")
+            ));
         }
     }
     let labels: Vec<(String, &BenchmarkSettings)> = found
