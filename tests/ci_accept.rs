@@ -1,4 +1,4 @@
-//! Known slowdowns: what a suite may accept, and what that does to a run.
+//! Known slowdowns: what a suite may accept, and what that does to a run. And gains that are too good to be true.
 
 mod suite_support;
 mod verdict_support;
@@ -203,4 +203,15 @@ fn shard_does_not_warn_of_entries_that_another_shard_may_need() {
         ..RunContext::default()
     };
     assert!(judge_run(&[slower("b", 0.0)], &context).warnings.is_empty());
+}
+
+#[test]
+fn gain_that_is_too_good_to_be_true_is_warned_of_and_fails_nothing() {
+    let warned = |percent: f64| {
+        let judged = judge_on("2026-12-01", &[], &[slower("a", percent)]);
+        assert_eq!((judged.exit.code, judged.benchmarks[0].result), (0, BenchResult::Improved));
+        judged.warnings.iter().any(|warning| warning.starts_with("speed/a: it became ten times better"))
+    };
+    assert!(warned(-97.0) && warned(-90.0));
+    assert!(!warned(-80.0), "five times faster is good news");
 }

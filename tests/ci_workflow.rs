@@ -402,3 +402,42 @@ fn comment_is_posted_once_and_replaced_afterwards_on_the_pull_request_github_nam
     assert_eq!(ran.code, Some(0), "{ran}");
     assert!(asked.is_empty(), "a run without a report has no comment: {asked}");
 }
+
+#[test]
+fn job_for_gitlab_keeps_the_status_and_gives_the_cache_back() {
+    need_bash!();
+    let playground = playground();
+    playground.run(&["init", "--ci", "gitlab"]).ends(0, &[]);
+    let base = playground.repository.commit("gate the benchmarks");
+    let runner = Runner::new(&playground);
+    let job =
+        std::fs::read_to_string(playground.root().join(".gitlab/benchgate.yml")).expect("it is written");
+    let place = playground.repository.beside("of-the-job").display().to_string();
+    let job = job.replace("/tmp/benchgate", &place);
+    let section = |name: &str| -> String {
+        let lines = job.lines().skip_while(|line| line.trim() != format!("{name}:")).skip(1);
+        let lines = lines
+            .take_while(|line| line.starts_with("    "))
+            .filter(|line| !line.trim_start().starts_with('#'));
+        lines
+            .map(|line| format!("{}\n", line.trim_start().trim_start_matches("- ").trim_start_matches('|')))
+            .collect()
+    };
+    for (step_ms, status) in [(4, 0), (40, 1)] {
+        playground.step_ms(step_ms);
+        let head = playground.repository.commit("the change");
+        let script = format!("{}{}", section("before_script"), section("script"));
+        let ran = runner.bash(playground.root(), &script, |command| {
+            command
+                .env("CI", "true")
+                .env("GITLAB_CI", "true")
+                .env("CI_PIPELINE_SOURCE", "merge_request_event")
+                .env("CI_COMMIT_SHA", &head)
+                .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", &base)
+                .env("BENCHGATE_CACHE_DIR", format!("{place}/cache"));
+        });
+        assert_eq!(ran.code, Some(status), "{ran}");
+        assert!(playground.root().join(".benchgate-cache/cache").is_dir(), "the next job finds it: {ran}");
+        assert!(playground.root().join("benchgate-report/report.json").is_file(), "{ran}");
+    }
+}

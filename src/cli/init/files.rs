@@ -64,7 +64,7 @@ mod tests {
         let place = Place { root: "/r".into(), below: "crates/a b".into(), branch: "trunk".into() };
         for text in [filled(GITHUB, &place), filled(GITLAB, &place)] {
             assert!(!text.contains("{VERSION}") && !text.contains("{BRANCH}") && !text.contains("{ARGS}"));
-            assert!(text.contains("ci --manifest-path 'crates/a b/Cargo.toml'\n"), "{text}");
+            assert!(text.contains("benchgate ci --manifest-path 'crates/a b/Cargo.toml'"), "{text}");
         }
         assert!(filled(GITHUB, &place).contains("branches: [\"trunk\"]"));
     }
