@@ -1,6 +1,8 @@
 //! The workflows that `init --ci github` writes, run step by step in clones made as GitHub's checkout makes them. Steps that
 //! install something are stubbed; what others do is GitHub's own work, and is checked as far as the files say it.
 
+#![allow(clippy::print_stdout, reason = "what is skipped is said")]
+
 mod ci_support;
 #[path = "common/repository.rs"]
 mod repository;

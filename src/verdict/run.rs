@@ -100,7 +100,8 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
         evidence.presence == Presence::Unchanged || evidence.sides.iter().any(|side| !side.runs.is_empty())
     };
     // A shard without a benchmark has nothing to say; the run it is a part of has.
-    let measured_nothing = !evidence.iter().any(known) && !(context.shard && evidence.is_empty());
+    let is_empty_shard = context.shard && evidence.is_empty();
+    let measured_nothing = !evidence.iter().any(known) && !is_empty_shard;
     let exit = exit::exit(&summary, context, &names, measured_nothing);
     let mut warnings = warnings::of_run(evidence, &benchmarks);
     warnings.extend(accepts);
