@@ -18,6 +18,8 @@ pub enum ExitCode {
     Internal = 5,
     /// Something that was asked for was not measured.
     NotMeasured = 6,
+    /// For `git bisect run`: this commit cannot be told.
+    BisectSkip = 125,
 }
 
 impl ExitCode {

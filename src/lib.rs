@@ -6,6 +6,7 @@
 // The bans of clippy.toml hold for what is shipped; tests may start processes and look at the environment.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod bisect;
 pub mod build;
 pub mod cli;
 pub mod error;

@@ -25,6 +25,9 @@ pub(super) struct CompareArgs {
     /// One more revision to compare with the base (repeatable)
     #[arg(long = "ref", value_name = "REV")]
     further: Vec<String>,
+    /// Exit as `git bisect run` reads it: 0 good, 1 bad, 125 cannot be told
+    #[arg(long)]
+    bisect_run: bool,
     #[command(flatten)]
     shard: ShardFlags,
     #[command(flatten)]
@@ -125,13 +128,24 @@ impl SuiteArgs {
 
 /// Base against head.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let request = Request {
-        base: args.base.clone(),
-        further: args.further.clone(),
-        shard: args.shard.request()?,
-        ..args.run.request(Command::Compare, HeadRequest::from_flag(&args.head))?
-    };
-    measure(&args.run, &request, ui)
+    let measured =
+        args.run.request(Command::Compare, HeadRequest::from_flag(&args.head)).and_then(|request| {
+            let (base, further, shard) = (args.base.clone(), args.further.clone(), args.shard.request()?);
+            measure(&args.run, &Request { base, further, shard, ..request }, ui)
+        });
+    if args.bisect_run { Ok(for_git_bisect(measured, ui)) } else { measured }
+}
+
+/// The statuses `git bisect run` knows; any other would be taken for a bad commit.
+fn for_git_bisect(measured: Result<ExitCode, Error>, ui: &Ui) -> ExitCode {
+    match measured {
+        Ok(code @ (ExitCode::Success | ExitCode::GateFailed)) => code,
+        Ok(_) => ExitCode::BisectSkip,
+        Err(error) => {
+            ui.error(&error);
+            ExitCode::BisectSkip
+        }
+    }
 }
 
 /// Head alone.

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "how the terminal is written to is known before a run")]
 
 mod aa;
+mod bisect;
 mod cache;
 mod ci;
 mod compare;
@@ -62,6 +63,8 @@ enum Verb {
     Aa(Box<aa::AaArgs>),
     /// Compare with the base and the outputs of the CI system this runs in
     Ci(Box<ci::CiArgs>),
+    /// Find the commit that made a benchmark slower
+    Bisect(Box<bisect::BisectArgs>),
     /// Judge saved reports or samples again, without measuring
     Judge(Box<judge::JudgeArgs>),
     /// Join the reports of all shards of a run, with one verdict
@@ -90,6 +93,7 @@ impl Verb {
             Self::Run(args) => args.output(),
             Self::Aa(args) => args.output(),
             Self::Ci(args) => args.output(),
+            Self::Bisect(args) => &args.suite.output,
             Self::Judge(args) => &args.output,
             Self::Merge(args) => &args.output,
             Self::Report(args) => &args.output,
@@ -110,9 +114,15 @@ pub fn command() -> clap::Command {
 
 /// Runs the command line and gives the exit status. Panics are caught: exit 5.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(without_subcommand_name(args)) {
+    let args = without_subcommand_name(args);
+    // To `git bisect run` every other status is a bad commit, that of a typo too.
+    let for_git_bisect = args.iter().any(|arg| arg == "--bisect-run");
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return without_call(&error),
+        Err(error) => match without_call(&error) {
+            ExitCode::Usage if for_git_bisect => return ExitCode::BisectSkip,
+            code => return code,
+        },
     };
     let verb = cli.verb.unwrap_or_else(|| Verb::Compare(Box::new(cli.compare)));
     let output = verb.output();
@@ -173,6 +183,7 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Run(args) => compare::run(&args, ui),
         Verb::Aa(args) => aa::aa(&args, ui),
         Verb::Ci(args) => ci::ci(&args, ui),
+        Verb::Bisect(args) => bisect::bisect(&args, ui),
         Verb::Judge(args) => judge::judge(&args, ui),
         Verb::Merge(args) => merge::merge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),

@@ -78,6 +78,17 @@ pub enum RevisionError {
         /// The command that fetches it.
         fetch: String,
     },
+    /// The first commit is not in the history of the second.
+    #[error(
+        "{ancestor} is no ancestor of {descendant}: there is no line of commits from the good one to the bad one; name GOOD first, \
+         then BAD, both on one line of history"
+    )]
+    NotAnAncestor {
+        /// The commit that should come first.
+        ancestor: String,
+        /// The commit that should come last.
+        descendant: String,
+    },
     /// No base can be chosen.
     #[error("no base can be chosen: {reason}; name one with --base")]
     NoBase {
@@ -162,6 +173,7 @@ impl RevisionError {
             | Self::NotFound { .. }
             | Self::NotACommit { .. }
             | Self::Shallow { .. }
+            | Self::NotAnAncestor { .. }
             | Self::NoBase { .. }
             | Self::BadRevisionName { .. }
             | Self::BadPattern { .. }

@@ -2,6 +2,7 @@
 //!
 //! All gix calls of the crate are here. The user's tree, index, HEAD, refs and config are never written.
 
+pub mod ancestry;
 pub mod base;
 pub mod cache;
 pub mod checkout;
@@ -20,6 +21,7 @@ mod snapshot;
 mod sweep;
 mod untracked;
 
+pub use ancestry::LineCommit;
 pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
 pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};

@@ -1,0 +1,362 @@
+//! `bisect`: the commit that made a benchmark slower.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::compare::SuiteArgs;
+use super::options::OutputFlags;
+use crate::bisect::log::{self, Question};
+use crate::bisect::report::{self, NamedCommit};
+use crate::bisect::walk::{Prober, Walk, walk};
+use crate::bisect::{Answer, BisectReport, Probe, Search};
+use crate::error::{Error, ExitCode};
+use crate::gate::environment::Environment;
+use crate::gate::{self, Command, HeadRequest, Outcome, Request};
+use crate::report::model::Report;
+use crate::revision::{Commit, LineCommit, Repository};
+use crate::suite::Overrides;
+use crate::suite::metric::Metric;
+use crate::suite::quantity::parse_percent;
+use crate::suite::settings::Correction;
+use crate::ui::{self, Ui};
+
+/// Samples a side of the first look of a probe, when nothing is said.
+const SAMPLES: u32 = 20;
+
+/// Below this no outcome of the signed-rank and sign tests reaches the level of a look: 9 rounds give 2 / 2^9.
+const LEAST_SAMPLES: u32 = 18;
+
+/// Arguments of `bisect`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct BisectArgs {
+    /// The benchmark: its id, or target/id
+    #[arg(value_name = "BENCH")]
+    benchmark: String,
+    /// A revision where it was fast
+    #[arg(value_name = "GOOD")]
+    good: String,
+    /// A revision where it is slow
+    #[arg(value_name = "BAD")]
+    bad: String,
+    /// The change from GOOD to BAD below which there is nothing to find
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
+    threshold: String,
+    /// Where the answer is a merge, go on inside what it brought in
+    #[arg(long)]
+    open_merges: bool,
+    /// Forget the probes of an interrupted bisect of the same question
+    #[arg(long)]
+    restart: bool,
+    /// Show the line of commits and the number of probes, and stop
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub(super) suite: SuiteArgs,
+}
+
+/// The formats of a bisect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Terminal,
+    Json,
+}
+
+/// Finds the commit. 0 found, 3 nothing to find, 4 not told.
+pub(super) fn bisect(args: &BisectArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let threshold_percent = threshold(&args.threshold)?;
+    let outputs = outputs(&args.suite.output)?;
+    let environment = Environment::of_this_process()?;
+    let request = args.suite.request(Command::Compare, HeadRequest::WorkingTree)?;
+    if let Some(samples) = request.overrides.samples.filter(|samples| *samples < LEAST_SAMPLES) {
+        return Err(Error::Usage(format!(
+            "`--samples {samples}`: fewer than {LEAST_SAMPLES} a side cannot tell a commit from an end, whatever they say; leave it \
+             out for {SAMPLES}"
+        )));
+    }
+    let metric = match request.overrides.metrics.as_slice() {
+        [] => None,
+        [one] => Some(Metric::from_name(one)),
+        _ => return Err(Error::Usage("bisect follows one metric; name one --metric".to_owned())),
+    };
+    let start = request.manifest_path.as_ref().and_then(|path| path.parent()).unwrap_or(Path::new(""));
+    let repository = Repository::discover(&environment.cwd.join(start))?;
+    let (mut good, mut bad) = (repository.resolve(&args.good)?, repository.resolve(&args.bad)?);
+    loop {
+        let line = repository.line(&good, &bad)?;
+        if line.len() < 2 {
+            return Err(Error::Usage(format!(
+                "GOOD and BAD are the same commit, {}; there is nothing between them",
+                good.id.short()
+            )));
+        }
+        let left = Search::new(line.len()).probes_left();
+        let commits = line.len() - 1;
+        ui.status(
+            "Bisecting",
+            format!(
+                "{commits} commits from {} to {}: both ends first, then about {left} probes of three revisions each",
+                good.id.short(),
+                bad.id.short()
+            ),
+        );
+        if args.dry_run {
+            show_line(&line)?;
+            return Ok(ExitCode::Success);
+        }
+        let question = Question {
+            benchmark: args.benchmark.clone(),
+            metric: metric.as_ref().map(|metric| metric.name().to_owned()),
+            threshold_percent,
+            good: good.id.as_str().to_owned(),
+            bad: bad.id.as_str().to_owned(),
+            settings: format!("{:?} {:?} {:?}", request.overrides, request.selection, request.cargo),
+        };
+        let mut file = LogFile::open(&repository, &question, args.restart)?;
+        if !file.known.is_empty() {
+            ui.status("Resuming", format!("with {} probes of {}", file.known.len(), file.path.display()));
+        }
+        let known = std::mem::take(&mut file.known);
+        let asked = Walk {
+            metric: metric.clone(),
+            threshold_percent,
+            samples: request.overrides.samples.unwrap_or(SAMPLES),
+            line: &line,
+            known: &known,
+        };
+        let mut prober = GateProber {
+            request: &request,
+            benchmark: &args.benchmark,
+            environment: &environment,
+            repository: &repository,
+            ui,
+            log: &mut file,
+            round_trips: Vec::new(),
+        };
+        let walked = walk(&asked, &mut prober);
+        let found = match walked {
+            Err(Error::Interrupted) => {
+                ui.note(format!(
+                    "the probes so far are in {}; the same command goes on from there",
+                    file.path.display()
+                ));
+                return Err(Error::Interrupted);
+            }
+            walked => walked?,
+        };
+        file.remove();
+        write(&found, &outputs, ui)?;
+        match &found.answer {
+            Answer::Found { merged, .. } if args.open_merges && !merged.is_empty() => {
+                let [from, to] = &merged[0];
+                ui.status("Opening", format!("the merge: {} to {}", from.subject, to.subject));
+                (good, bad) = (repository.resolve(&from.commit)?, repository.resolve(&to.commit)?);
+            }
+            answer => return Ok(conclude(answer, ui)),
+        }
+    }
+}
+
+fn threshold(text: &str) -> Result<f64, Error> {
+    let signed = if text.ends_with('%') { text.to_owned() } else { format!("{text}%") };
+    parse_percent(&signed).map_err(|invalid| Error::Usage(format!("`--threshold {text}` {invalid}")))
+}
+
+fn show_line(line: &[LineCommit]) -> Result<(), Error> {
+    let text: String = line
+        .iter()
+        .map(|it| {
+            let merge = if it.merged.is_empty() { "" } else { " (merge)" };
+            format!("{} {}{merge}\n", it.commit.id.short(), report_text(&it.commit.subject))
+        })
+        .collect();
+    print(&text)
+}
+
+fn report_text(text: &str) -> String {
+    crate::report::text::visible(text)
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    ui::print(text.as_bytes())
+        .map_err(|error| Error::Execution(format!("failed to write to stdout: {error}")))
+}
+
+/// Says why the status is not 0.
+fn conclude(answer: &Answer, ui: &Ui) -> ExitCode {
+    match answer {
+        Answer::Found { .. } => {}
+        Answer::Between { candidates, .. } => ui.error(format!(
+            "the first slow commit is one of {}: those between could not be built or told apart",
+            candidates.len()
+        )),
+        Answer::NothingToFind { why } | Answer::Undecided { why } => ui.error(why),
+    }
+    answer.exit_code()
+}
+
+fn outputs(flags: &OutputFlags) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
+    let mut outputs = Vec::new();
+    for flag in &flags.format {
+        let (word, path) = match flag.split_once('=') {
+            Some((word, path)) => (word, Some(PathBuf::from(path))),
+            None => (flag.as_str(), None),
+        };
+        let format = match word {
+            "terminal" => Format::Terminal,
+            "json" => Format::Json,
+            _ => return Err(Error::Usage(format!("`--format {flag}`: bisect writes terminal and json"))),
+        };
+        if let Some(path) = &path {
+            crate::report::write::check_writable(path)
+                .map_err(|error| Error::Execution(error.to_string()))?;
+        }
+        outputs.push((format, path));
+    }
+    if outputs.iter().all(|(_, path)| path.is_some()) {
+        outputs.push((Format::Terminal, None));
+    }
+    Ok(outputs)
+}
+
+fn write(found: &BisectReport, outputs: &[(Format, Option<PathBuf>)], ui: &Ui) -> Result<(), Error> {
+    for (format, path) in outputs {
+        let text = match format {
+            Format::Terminal => report::terminal(found),
+            Format::Json => report::json(found),
+        };
+        match path {
+            None => print(&text)?,
+            Some(path) => {
+                crate::report::write::write_file(path, text.as_bytes())
+                    .map_err(|error| Error::Execution(error.to_string()))?;
+                ui.status("Wrote", path.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Measures through the same gate as `compare`, with the suite of the bad end.
+struct GateProber<'a> {
+    request: &'a Request,
+    benchmark: &'a str,
+    environment: &'a Environment,
+    repository: &'a Repository,
+    ui: &'a Ui,
+    log: &'a mut LogFile,
+    /// How long each measuring run took, builds included.
+    round_trips: Vec<Duration>,
+}
+
+impl GateProber<'_> {
+    fn measure(
+        &self,
+        base: &Commit,
+        head: &Commit,
+        further: Vec<String>,
+        overrides: Overrides,
+    ) -> Result<Report, Error> {
+        let mut request = self.request.clone();
+        request.base = Some(base.id.as_str().to_owned());
+        request.head = HeadRequest::Revision(head.id.as_str().to_owned());
+        request.further = further;
+        request.overrides = overrides;
+        request.selection.filters = vec![globset::escape(self.benchmark)];
+        match gate::run(&request, self.environment, self.ui)? {
+            Outcome::Finished(mut reports) if !reports.is_empty() => Ok(reports.remove(0)),
+            _ => Err(Error::Internal("a measuring run gave no report".to_owned())),
+        }
+    }
+}
+
+impl Prober for GateProber<'_> {
+    fn judge(&mut self, base: &Commit, head: &Commit, limit_percent: f64) -> Result<Report, Error> {
+        let overrides =
+            Overrides { max_percent: Some(limit_percent), samples: None, ..self.request.overrides.clone() };
+        self.measure(base, head, Vec::new(), overrides)
+    }
+
+    fn probe(&mut self, ends: [&Commit; 2], middle: &Commit, samples: u32) -> Result<Report, Error> {
+        let overrides = Overrides {
+            samples: Some(samples),
+            min_samples: None,
+            max_samples: None,
+            correction: Some(Correction::None),
+            ..self.request.overrides.clone()
+        };
+        let started = Instant::now();
+        let measured = self.measure(ends[0], ends[1], vec![middle.id.as_str().to_owned()], overrides);
+        self.round_trips.push(started.elapsed());
+        measured
+    }
+
+    fn next(&mut self, commit: &Commit, probes_left: u32) {
+        let mean = self.round_trips.iter().sum::<Duration>().checked_div(self.round_trips.len() as u32);
+        let time = mean
+            .map(|mean| format!(", about {:.0} s", (mean * probes_left).as_secs_f64()))
+            .unwrap_or_default();
+        let probes = if probes_left == 1 { "1 probe".to_owned() } else { format!("{probes_left} probes") };
+        self.ui.status(
+            "Probing",
+            format!("{} ({}); {probes} left{time}", commit.id.short(), report_text(&commit.subject)),
+        );
+    }
+
+    fn merged(&mut self, parent: &Commit, merge: &LineCommit) -> Vec<[NamedCommit; 2]> {
+        let side = |tip: &crate::revision::CommitId| {
+            let fork = self.repository.common_ancestor(&parent.id, tip).ok().flatten()?;
+            let tip = self.repository.resolve(tip.as_str()).ok()?;
+            Some([NamedCommit::from(&fork), NamedCommit::from(&tip)])
+        };
+        merge.merged.iter().filter_map(side).collect()
+    }
+
+    fn probed(&mut self, probe: &Probe) -> Result<(), Error> {
+        self.ui.status("Probed", report::probe_line(probe));
+        self.log.add(probe)
+    }
+}
+
+/// The log of the probes, in the repository's common git directory.
+struct LogFile {
+    path: PathBuf,
+    known: Vec<Probe>,
+}
+
+impl LogFile {
+    fn open(repository: &Repository, question: &Question, restart: bool) -> Result<Self, Error> {
+        let directory = repository.common_dir().join("benchgate").join("bisect");
+        let failed = |error: std::io::Error| {
+            Error::Execution(format!("failed to keep the log of the probes: {error}"))
+        };
+        fs_err::create_dir_all(&directory).map_err(failed)?;
+        let path = directory.join(question.file_name());
+        let text = match fs_err::read_to_string(&path) {
+            Ok(text) if !restart => text,
+            _ => String::new(),
+        };
+        let known = log::read(&text, question);
+        // Written anew, so that a torn last line is not built upon.
+        let whole: String =
+            std::iter::once(question.line()).chain(known.iter().map(log::probe_line)).collect();
+        fs_err::write(&path, whole).map_err(failed)?;
+        Ok(Self { path, known })
+    }
+
+    fn add(&mut self, probe: &Probe) -> Result<(), Error> {
+        use std::io::Write;
+        let append = || -> std::io::Result<()> {
+            let mut file = fs_err::OpenOptions::new().append(true).open(&self.path)?;
+            file.write_all(log::probe_line(probe).as_bytes())
+        };
+        append().map_err(|error| Error::Execution(format!("failed to keep the log of the probes: {error}")))
+    }
+
+    /// The question is answered; the next one begins afresh.
+    fn remove(&self) {
+        let _ = fs_err::remove_file(&self.path);
+        let _ = self.path.parent().map(fs_err::remove_dir);
+    }
+}

@@ -1,0 +1,195 @@
+//! Bisect with the real command on a small repository.
+
+#[path = "common/repository.rs"]
+mod repository;
+#[path = "e2e_support/mod.rs"]
+mod support;
+
+use repository::need_git;
+use support::Playground;
+
+/// A sleep that became a longer one, far beyond what load does to the start of a process.
+const FAST_MS: u64 = 2;
+const SLOW_MS: u64 = 60;
+/// A quick bisect: the least a probe can be told by, and no noise gate.
+const QUICK: [&str; 4] = ["--warmup=0", "--max-cv=0", "--samples=18", "--metric=latency"];
+
+/// Nine commits: the fourth does not build, the sixth is slow, the eighth is a merge.
+fn history() -> (Playground, Vec<String>) {
+    let playground = Playground::probe();
+    playground.step_ms(FAST_MS);
+    let mut commits = vec![playground.repository.commit("fast")];
+    for at in 1..9 {
+        playground.write("notes.txt", format!("{at}"));
+        match at {
+            3 => playground.write("src/lib.rs", "this is not Rust"),
+            4 => {
+                playground.repository.git(&["checkout", "-q", &commits[2], "--", "src/lib.rs"]);
+            }
+            5 => playground.step_ms(SLOW_MS),
+            7 => {
+                playground.repository.git(&["checkout", "-q", "-b", "side"]);
+                playground.write("side.txt", "merged");
+                playground.repository.commit("side");
+                playground.repository.git(&["checkout", "-q", "main"]);
+                playground.repository.git(&["merge", "-q", "--no-ff", "-m", "merge", "side"]);
+                commits.push(playground.repository.id("HEAD"));
+                continue;
+            }
+            _ => {}
+        }
+        commits.push(playground.repository.commit(&format!("commit {at}")));
+    }
+    (playground, commits)
+}
+
+#[test]
+fn the_slow_commit_is_named_beside_one_that_does_not_build_and_nothing_is_left_behind() {
+    need_git!();
+    let (playground, commits) = history();
+    let before = playground.state();
+    let path = playground.repository.beside("bisect.json");
+    let format = format!("json={}", path.display());
+    let ends = ["bisect", "tool", &commits[0], &commits[8], "--format", &format];
+    let ran = playground.run(&[&ends[..], &QUICK[..]].concat());
+    ran.ends(0, &[]).shows(&format!("first slow commit: {} commit 5", commits[5]));
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(report["answer"]["answer"], "found");
+    assert_eq!(report["answer"]["first"]["commit"], commits[5].as_str());
+    assert_eq!(report["answer"]["confirmed"], true);
+    assert_eq!(report["commits"], 8);
+    assert_eq!(playground.state(), before);
+    assert!(
+        !playground.root().join(".git/benchgate").join("bisect").exists(),
+        "the log is gone once it is answered"
+    );
+    assert!(playground.temporary_files().is_empty());
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_built() {
+    need_git!();
+    let (playground, commits) = history();
+    playground
+        .run(&["bisect", "tool", &commits[8], &commits[0]])
+        .ends(3, &["is no ancestor of"])
+        .built_nothing();
+    playground.run(&["bisect", "tool", "main", "main"]).ends(3, &["same commit"]).built_nothing();
+    playground.run(&["bisect", "tool", "nowhere", "main"]).ends(3, &["'nowhere'"]).built_nothing();
+    playground
+        .run(&["bisect", "tool", &commits[0], "main", "--samples", "4"])
+        .ends(3, &["--samples 4"])
+        .built_nothing();
+    playground
+        .run(&["bisect", "tool", &commits[0], "main", "--threshold", "-1"])
+        .ends(3, &["--threshold"])
+        .built_nothing();
+    playground
+        .run(&["bisect", "tool", &commits[0], "main", "--format", "csv"])
+        .ends(3, &["terminal and json"])
+        .built_nothing();
+    playground
+        .run(&["bisect", "tool", &commits[0], "main", "--dry-run"])
+        .ends(0, &[])
+        .built_nothing()
+        .shows("(merge)");
+}
+
+#[test]
+fn ends_that_are_equally_fast_have_nothing_to_find() {
+    need_git!();
+    let (playground, commits) = history();
+    // The limit is far above what load does to a sleep.
+    let args = ["bisect", "tool", &commits[0], &commits[2], "--threshold", "900%"];
+    playground.run(&[&args[..], &QUICK[..]].concat()).ends(3, &["nothing to find"]);
+}
+
+#[test]
+fn a_benchmark_that_is_not_there_is_an_error_that_names_those_that_are() {
+    need_git!();
+    let (playground, commits) = history();
+    playground.run(&["bisect", "tol", &commits[0], &commits[2]]).ends(3, &["tool"]);
+}
+
+#[test]
+fn git_bisect_run_can_be_driven_by_the_statuses() {
+    need_git!();
+    let (playground, mut commits) = history();
+    playground.step_ms(500);
+    commits[5] = playground.repository.commit("very slow");
+    let run = |base: &str, head: &str, more: &[&str]| {
+        let args = [
+            "compare",
+            "--bisect-run",
+            "--base",
+            base,
+            "--head",
+            head,
+            "--max-percent",
+            "300",
+            "--correction",
+            "none",
+        ];
+        playground
+            .run(&[&args[..], &["--samples=10", "--warmup=0", "--max-cv=0", "--preset=fixed"], more].concat())
+            .code
+    };
+    assert_eq!(run(&commits[0], &commits[2], &[]), Some(0), "good");
+    assert_eq!(run(&commits[0], &commits[5], &[]), Some(1), "bad");
+    assert_eq!(run(&commits[0], &commits[3], &[]), Some(125), "does not build");
+    assert_eq!(run(&commits[0], "nowhere", &[]), Some(125), "no such revision");
+    assert_eq!(
+        run(&commits[0], &commits[2], &["--no-such-flag"]),
+        Some(125),
+        "a typo must not be a bad commit"
+    );
+}
+
+#[test]
+fn a_merge_is_opened_when_asked_for() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.step_ms(FAST_MS);
+    let good = playground.repository.commit("fast");
+    playground.repository.git(&["checkout", "-q", "-b", "side"]);
+    playground.write("a.txt", "a");
+    playground.repository.commit("side one");
+    playground.step_ms(SLOW_MS);
+    let culprit = playground.repository.commit("side two");
+    playground.repository.git(&["checkout", "-q", "main"]);
+    playground.write("b.txt", "b");
+    playground.repository.commit("main one");
+    playground.repository.git(&["merge", "-q", "--no-ff", "-m", "merge side", "side"]);
+    let merge = playground.repository.id("HEAD");
+    let args = ["bisect", "tool", &good, "main"];
+    let closed = playground.run(&[&args[..], &QUICK[..]].concat());
+    closed.ends(0, &[]).shows(&format!("first slow commit: {merge}")).shows("it is a merge");
+    let opened = playground.run(&[&args[..], &["--open-merges"], &QUICK[..]].concat());
+    opened.ends(0, &[]).shows(&format!("first slow commit: {culprit}"));
+}
+
+#[test]
+fn an_interrupted_bisect_goes_on_where_it_was() {
+    need_git!();
+    let (playground, commits) = history();
+    let mut command = playground.command_in(playground.root());
+    command.args(["bisect", "tool", &commits[0], &commits[8]]).args(QUICK);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().expect("the command can be started");
+    let log = playground.root().join(".git/benchgate/bisect");
+    let lines = || {
+        let files = std::fs::read_dir(&log).into_iter().flatten().flatten();
+        let texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+        texts.map(|text| text.lines().count()).max().unwrap_or(0)
+    };
+    support::wait_until("the first probe is in the log", || 2 <= lines());
+    let id = i32::try_from(child.id()).expect("process ids are small");
+    let killed = std::process::Command::new("kill").args(["-INT", &id.to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    support::wait(child).ends(4, &["interrupted"]).says("the same command goes on from there");
+    assert!(2 <= lines(), "the log was kept");
+    let args = ["bisect", "tool", &commits[0], &commits[8]];
+    let ran = playground.run(&[&args[..], &QUICK[..]].concat());
+    ran.ends(0, &[]).says("Resuming").shows(&format!("first slow commit: {}", commits[5]));
+}
