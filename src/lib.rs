@@ -18,5 +18,6 @@ pub mod report;
 pub mod revision;
 pub mod stats;
 pub mod suite;
+pub mod summary;
 pub mod ui;
 pub mod verdict;

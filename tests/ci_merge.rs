@@ -14,6 +14,7 @@ use cargo_benchgate::report::merge::{MergeError, merge};
 use cargo_benchgate::report::model::{Machine, Report, Revision, RunWide, Shard};
 use cargo_benchgate::report::{Header, assemble};
 use cargo_benchgate::suite::settings::{Correction, JudgeSettings};
+use cargo_benchgate::summary::overall;
 use cargo_benchgate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence};
 use cargo_benchgate::verdict::{RunContext, judge_run};
 use e2e_support::{Ran, finish};
@@ -82,7 +83,8 @@ fn judged(header: Header, evidence: Vec<Evidence>) -> Report {
         accept: header.suite.accept.clone(),
         shard: header.suite.shard.is_some(),
     };
-    let judgement = judge_run(&evidence, &context);
+    let mut judgement = judge_run(&evidence, &context);
+    judgement.summary.overall = overall(&evidence, &judgement.benchmarks, header.suite.summary);
     let mut header = header;
     header.warnings.extend(judgement.warnings);
     assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit)

@@ -15,7 +15,7 @@ use cargo_benchgate::verdict::outcome::{BenchResult, Comparison, Reason, Verdict
 
 use report_support::*;
 
-const WIDE: Options = Options { color: false, width: None };
+const WIDE: Options = Options { color: false, width: None, verbose: false };
 
 #[test]
 fn terminal_shows_problems_first_with_a_reason_in_numbers_on_every_row() {
@@ -24,7 +24,7 @@ fn terminal_shows_problems_first_with_a_reason_in_numbers_on_every_row() {
 
 #[test]
 fn terminal_of_80_columns_puts_reasons_below_their_rows_and_cuts_nothing() {
-    let narrow = terminal(&whole(), Options { color: false, width: Some(80) });
+    let narrow = terminal(&whole(), Options { color: false, width: Some(80), verbose: false });
     assert_snapshot("terminal-80.txt", &narrow);
 }
 
@@ -39,7 +39,7 @@ fn terminal_of_one_revision_shows_what_each_metric_took() {
 
 #[test]
 fn terminal_of_120_columns_keeps_the_change_in_its_column() {
-    let text = terminal(&whole(), Options { color: false, width: Some(120) });
+    let text = terminal(&whole(), Options { color: false, width: Some(120), verbose: false });
     assert!(text.starts_with("TARGET") && text.lines().next().unwrap().contains("CHANGE"));
     assert!(text.contains("REGRESSION\n    limit 10 %, P = 1.000, 30 + 30 samples\n"), "{text}");
     assert!(text.lines().all(|line| text::width(line) <= 120));
@@ -48,7 +48,7 @@ fn terminal_of_120_columns_keeps_the_change_in_its_column() {
 #[test]
 fn terminal_colour_adds_styles_and_no_other_sign() {
     let plain = terminal(&whole(), WIDE);
-    let colored = terminal(&whole(), Options { color: true, width: None });
+    let colored = terminal(&whole(), Options { color: true, width: None, verbose: false });
     assert!(!plain.contains('\u{1b}'));
     assert!(colored.contains("\u{1b}[1m\u{1b}[31mREGRESSION"), "{colored}");
     assert_eq!(anstream::adapter::strip_str(&colored).to_string(), plain);
@@ -58,7 +58,7 @@ fn terminal_colour_adds_styles_and_no_other_sign() {
 fn terminal_ends_with_the_exit_status_on_one_line() {
     let last = |exit: Exit| {
         let report = Report { exit, ..whole() };
-        let text = terminal(&report, Options { color: false, width: Some(40) });
+        let text = terminal(&report, Options { color: false, width: Some(40), verbose: false });
         assert!(text.ends_with('\n'));
         text.lines().next_back().unwrap().to_owned()
     };
@@ -139,7 +139,7 @@ fn terminal_cannot_be_driven_by_text_from_a_benchmark() {
     let mut report = nasty();
     report.warnings.push("\u{1b}]0;title\u{7}".into());
     for width in [None, Some(20), Some(80)] {
-        let text = terminal(&report, Options { color: false, width });
+        let text = terminal(&report, Options { color: false, width, verbose: false });
         assert!(text.chars().all(|it| it == '\n' || !it.is_control()), "{text:?}");
         assert!(!text.contains('\u{202e}'));
         assert!(text.contains(&"x".repeat(300)), "a long name is not cut");

@@ -90,8 +90,21 @@ fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
     one(of_package("toolchain = \"nightly\""), &format!("toolchain = \"nightly\": {problem}"));
     one(of_package("isolate = false"), &format!("isolate = false: {problem}"));
-    one(of_package("summary.min_change = 1"), &format!("summary = {{ min_change = 1 }}: {problem}"));
     one(of_entry("setup = [[\"./x\"]]"), &format!("setup = [[\"./x\"]]: {problem}"));
+}
+
+#[test]
+fn summary_takes_percentages_of_its_range_once_a_run() {
+    let range = |most: u32| format!("is out of range; write a percentage from 0 to {most}");
+    one(of_package("summary.min_change = 101"), &format!("summary.min_change = 101: {}", range(100)));
+    one(
+        of_package("summary.impact_percent = \"51%\""),
+        &format!("summary.impact_percent = \"51%\": {}", range(50)),
+    );
+    one(
+        of_package("summary.min_chang = 1"),
+        "summary.min_chang = 1: unknown key; did you mean `min_change`?",
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `judge`: saved reports or samples judged again, without measuring.
 
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +13,7 @@ use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
 use crate::report::{Header, assemble, json};
 use crate::suite::Overrides;
 use crate::suite::rejudge::settings_for_samples;
+use crate::summary;
 use crate::ui::Ui;
 use crate::verdict::evidence::Evidence;
 use crate::verdict::{self, RunContext};
@@ -79,7 +81,8 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
         accept: header.suite.accept.clone(),
         shard: header.suite.shard.is_some(),
     };
-    let judgement = verdict::judge_run(&evidence, &context);
+    let mut judgement = verdict::judge_run(&evidence, &context);
+    judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);
     for warning in judgement.warnings {
         if !header.warnings.contains(&warning) {
             header.warnings.push(warning);
@@ -90,19 +93,21 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
 
 /// Reads a report or a table of samples; which it is shows in its first character.
 fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>, bool), Error> {
-    let bytes = read_file(path)?;
+    let mut file = open_file(path)?;
     let refuse =
         |error: crate::report::ReadError| Error::Usage(format!("failed to read {}: {error}", path.display()));
-    let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    if is_json {
-        let report = json::read_json(&bytes).map_err(refuse)?;
-        // A large report and its text need not be held at once.
-        drop(bytes);
+    let unreadable = |error: io::Error| Error::Usage(format!("failed to read {}: {error}", path.display()));
+    let start = file.fill_buf().map_err(unreadable)?;
+    let start = start.strip_prefix(json::MARK).unwrap_or(start);
+    if start.trim_ascii_start().first() == Some(&b'{') {
+        let report = json::read_from(file).map_err(refuse)?;
         let interrupted = report.benchmarks.iter().any(|benchmark| {
             benchmark.stopped_because == Some(crate::verdict::evidence::StoppedBecause::Interrupted)
         });
         return Ok((Header::from(&report), Vec::from(report), interrupted));
     }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(unreadable)?;
     let samples = read_samples_csv(&bytes).map_err(refuse)?;
     if !samples.has_rounds() {
         ui.note("the samples do not say their rounds, so they are judged by one look, each side on its own, uncorrected");
@@ -130,7 +135,9 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
     Ok((header, samples.into_evidence(settings), false))
 }
 
-/// Reads a file the user named.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    fs_err::read(path).map_err(|error| Error::Usage(format!("{error}; check the path")))
+/// Opens a file the user named.
+pub(super) fn open_file(path: &Path) -> Result<BufReader<fs_err::File>, Error> {
+    const AT_ONCE: usize = 1 << 18;
+    let file = fs_err::File::open(path).map_err(|error| Error::Usage(format!("{error}; check the path")))?;
+    Ok(BufReader::with_capacity(AT_ONCE, file))
 }

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::judge::read_file;
+use super::judge::open_file;
 use super::options::OutputFlags;
 use super::output::{Outputs, finish};
 use crate::error::{Error, ExitCode};
 use crate::report::merge::merge as merge_shards;
 use crate::report::model::{Report, RunWide};
 use crate::report::{assemble, json};
+use crate::summary;
 use crate::ui::Ui;
 use crate::verdict::evidence::{Evidence, StoppedBecause};
 use crate::verdict::outcome::Exit;
@@ -34,7 +35,7 @@ pub(super) fn merge(args: &MergeArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output.format)?;
     let mut reports = Vec::new();
     for path in &args.files {
-        let report = json::read_json(&read_file(path)?)
+        let report = json::read_from(open_file(path)?)
             .map_err(|error| Error::Usage(format!("failed to read {}: {error}", path.display())))?;
         reports.push(report);
     }
@@ -55,7 +56,8 @@ pub(super) fn merge(args: &MergeArgs, ui: &Ui) -> Result<ExitCode, Error> {
     })?;
     header.suite.no_fail = args.no_fail;
     let context = context(&header.suite, header.seed, header.started_at.clone(), &evidence);
-    let judgement = verdict::judge_run(&evidence, &context);
+    let mut judgement = verdict::judge_run(&evidence, &context);
+    judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);
     header.warnings.extend(judgement.warnings);
     let exit = with_unexplained(judgement.exit, unexplained);
     let merged = assemble(header, evidence, judgement.benchmarks, judgement.summary, exit);

@@ -176,7 +176,8 @@ pub(super) struct JudgeFlags {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputFlags {
-    /// Write a report: terminal, json, csv or samples-csv, to PATH or to stdout (repeatable)
+    /// Write a report to PATH or to stdout (repeatable): terminal, json, csv, samples-csv, markdown, github, html, junit,
+    /// bencher, github-action-benchmark
     #[arg(long, value_name = "FORMAT[=PATH]")]
     pub(super) format: Vec<String>,
     /// Do not print status lines

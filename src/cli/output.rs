@@ -15,15 +15,32 @@ pub(super) enum Format {
     Json,
     Csv,
     SamplesCsv,
+    Markdown,
+    Github,
+    Html,
+    Junit,
+    Bencher,
+    ActionBenchmark,
 }
 
 impl Format {
-    const ALL: [(&'static str, Self); 4] = [
+    const ALL: [(&'static str, Self); 10] = [
         ("terminal", Self::Terminal),
         ("json", Self::Json),
         ("csv", Self::Csv),
         ("samples-csv", Self::SamplesCsv),
+        ("markdown", Self::Markdown),
+        ("github", Self::Github),
+        ("html", Self::Html),
+        ("junit", Self::Junit),
+        ("bencher", Self::Bencher),
+        ("github-action-benchmark", Self::ActionBenchmark),
     ];
+
+    /// Whether both may go to stdout: annotations are lines of their own below the table.
+    fn goes_with(self, other: Self) -> bool {
+        matches!((self, other), (Self::Github, Self::Terminal) | (Self::Terminal, Self::Github))
+    }
 }
 
 /// One wanted output; without a path it goes to stdout.
@@ -60,7 +77,9 @@ impl Outputs {
             if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
                 return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
             }
-            if let Some(other) = outputs.iter().find(|other| other.path == path) {
+            let is_in_the_way =
+                |other: &&Output| other.path == path && !(path.is_none() && format.goes_with(other.format));
+            if let Some(other) = outputs.iter().find(is_in_the_way) {
                 let place = path.map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
                 let both = if other.format == format { "the same format twice" } else { "two formats" };
                 return Err(Error::Usage(format!(
@@ -69,12 +88,19 @@ impl Outputs {
             }
             outputs.push(Output { format, path });
         }
-        for path in outputs.iter().filter_map(|output| output.path.as_deref()) {
-            report::write::check_writable(path).map_err(|error| Error::Execution(error.to_string()))?;
+        for output in &outputs {
+            let Some(path) = &output.path else { continue };
+            let checked = match output.format {
+                Format::Markdown => report::write::check_section(path),
+                _ => report::write::check_writable(path),
+            };
+            checked.map_err(|error| Error::Execution(error.to_string()))?;
         }
-        if outputs.iter().all(|output| output.path.is_some()) {
+        if outputs.iter().all(|output| output.path.is_some() || output.format == Format::Github) {
             outputs.push(Output { format: Format::Terminal, path: None });
         }
+        // The table first: annotations are shown elsewhere, too.
+        outputs.sort_by_key(|output| output.format == Format::Github);
         Ok(Self(outputs))
     }
 
@@ -111,7 +137,12 @@ impl Outputs {
     ///
     /// When a file or stdout cannot be written.
     pub(super) fn write(&self, report: &Report, ui: &Ui) -> Result<(), Error> {
-        self.write_rendered(ui, |format, color, writer| render(report, format, color, ui.width(), writer))
+        let written =
+            self.write_rendered(ui, |format, color, writer| render(report, format, color, ui, writer));
+        if self.0.iter().any(|output| output.format == Format::Github) {
+            return written.and(append_to_workflow(report, ui));
+        }
+        written
     }
 
     fn write_rendered(
@@ -122,7 +153,13 @@ impl Outputs {
         let mut failure = None;
         for output in &self.0 {
             if let Some(path) = &output.path {
-                match report::write::write_with(path, |file| render(output.format, false, file)) {
+                let written = match output.format {
+                    Format::Markdown => {
+                        report::write::write_section(path, |file| render(output.format, false, file))
+                    }
+                    _ => report::write::write_with(path, |file| render(output.format, false, file)),
+                };
+                match written {
                     Ok(()) => ui.status("Wrote", path.display()),
                     Err(error) => failure = failure.or(Some(Error::Execution(error.to_string()))),
                 }
@@ -167,16 +204,45 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
     Ok(code)
 }
 
+/// Appends what a step of a GitHub workflow may give: its summary and its outputs, each where the environment names a
+/// file for it.
+fn append_to_workflow(report: &Report, ui: &Ui) -> Result<(), Error> {
+    let summary = || report::markdown::report(report, report::markdown::LIMIT);
+    let files: [(&str, &dyn Fn() -> String); 2] =
+        [("GITHUB_STEP_SUMMARY", &summary), ("GITHUB_OUTPUT", &|| report::github::outputs(report))];
+    let mut failure = None;
+    for (variable, text) in files {
+        let Some(path) = std::env::var_os(variable).filter(|path| !path.is_empty()) else { continue };
+        match report::write::append(path.as_ref(), text().as_bytes()) {
+            Ok(()) => ui.status("Appended", format!("to {variable}")),
+            Err(error) => {
+                let why = format!("{error} (the file that {variable} names)");
+                failure = failure.or(Some(Error::Execution(why)));
+            }
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}
+
 fn render(
     report: &Report,
     format: Format,
     color: bool,
-    width: Option<usize>,
+    ui: &Ui,
     writer: &mut dyn io::Write,
 ) -> io::Result<()> {
     let text = match format {
         Format::Json => return report::json::write(report, writer),
-        Format::Terminal => report::terminal::terminal(report, report::terminal::Options { color, width }),
+        Format::Terminal => {
+            let options = report::terminal::Options { color, width: ui.width(), verbose: 0 < ui.verbosity() };
+            report::terminal::terminal(report, options)
+        }
+        Format::Markdown => report::markdown::report(report, report::markdown::LIMIT),
+        Format::Github => report::github::annotations(report),
+        Format::Html => report::html::html(report),
+        Format::Junit => report::junit::junit(report),
+        Format::Bencher => report::exports::bencher(report),
+        Format::ActionBenchmark => report::exports::action_benchmark(report),
         Format::Csv => report::csv::csv(report),
         Format::SamplesCsv => report::samples_csv::samples_csv(report),
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::judge::read_file;
+use super::judge::open_file;
 use super::options::OutputFlags;
 use super::output::Outputs;
 use crate::error::{Error, ExitCode};
@@ -24,8 +24,7 @@ pub(super) struct ReportArgs {
 /// Renders the report as it is: nothing is judged again, and the exit status says only whether that worked.
 pub(super) fn report(args: &ReportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output.format)?;
-    let bytes = read_file(&args.file)?;
-    let report = json::read_json(&bytes)
+    let report = json::read_from(open_file(&args.file)?)
         .map_err(|error| Error::Usage(format!("failed to read {}: {error}", args.file.display())))?;
     outputs.write(&report, ui)?;
     Ok(ExitCode::Success)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::judge::read_file;
+use super::judge::open_file;
 use crate::error::Error;
 use crate::gate::shard::{Costs, ShardRequest};
 use crate::report::json;
@@ -34,7 +34,7 @@ impl ShardFlags {
         let costs = match &self.shard_from {
             None => None,
             Some(path) => {
-                let report = json::read_json(&read_file(path)?)
+                let report = json::read_from(open_file(path)?)
                     .map_err(|error| Error::Usage(format!("failed to read {}: {error}", path.display())))?;
                 let costs = Costs::of(&report);
                 if costs.is_empty() {

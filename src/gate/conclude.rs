@@ -6,9 +6,10 @@ use super::measuring::Measured;
 use crate::build::{self, CargoSettings};
 use crate::error::Error;
 use crate::machine;
-use crate::report::assemble::{Header, assemble};
+use crate::report::assemble::{Header, assemble, identity_order};
 use crate::report::model::{Report, RunWide, Toolchain};
 use crate::suite::{Accept, Accepts, Suite};
+use crate::summary;
 use crate::verdict::evidence::Evidence;
 use crate::verdict::{self, RunContext};
 
@@ -40,6 +41,7 @@ pub(super) fn header(
             allow_partial: suite.run.allow_partial,
             max_time_ns: suite.run.max_time_ns,
             no_fail: context.request.no_fail,
+            summary: suite.run.summary,
             accept: suite.accept.clone(),
             shard: None,
             merged_shards: None,
@@ -52,7 +54,7 @@ pub(super) fn header(
 pub(super) fn report(
     mut header: Header,
     seed: u64,
-    measured: Measured,
+    mut measured: Measured,
     cleaned: &Result<(), String>,
 ) -> Report {
     header.seed = seed;
@@ -68,6 +70,8 @@ pub(super) fn report(
         let mut about = about.into_iter();
         header.suite.accept.retain(|_| about.next().unwrap_or(true));
     }
+    // In the order of the report, so that judging it again names and sums up in the same one.
+    measured.evidence.sort_by(|a, b| identity_order(&a.identity, &b.identity));
     let run = RunContext {
         seed,
         started_at: header.started_at.clone(),
@@ -78,7 +82,9 @@ pub(super) fn report(
         accept: header.suite.accept.clone(),
         shard: header.suite.shard.is_some(),
     };
-    let judgement = verdict::judge_run(&measured.evidence, &run);
+    let mut judgement = verdict::judge_run(&measured.evidence, &run);
+    judgement.summary.overall =
+        summary::overall(&measured.evidence, &judgement.benchmarks, header.suite.summary);
     header.warnings.extend(judgement.warnings);
     let exit = match cleaned {
         Ok(()) => judgement.exit,

@@ -192,7 +192,9 @@ pub(super) fn text_of_cell(cell: &str) -> &str {
 
 /// Whether a spreadsheet would compute it; also where that is quoted already, so that quoting can be undone.
 fn starts_formula(text: &str) -> bool {
-    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
+    let text = text.trim_start_matches('\'');
+    // The last would be a command to the runner of a workflow that shows the line.
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) || text.trim_start().starts_with("::")
 }
 
 /// Rows as CSV with line ends of one byte.

@@ -8,6 +8,7 @@ use crate::suite::accept::Accept;
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
+use crate::summary::SummarySettings;
 use crate::verdict::evidence::{BenchmarkError, Presence, StoppedBecause, UnitRun};
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, Comparison};
 
@@ -120,6 +121,9 @@ pub struct RunWide {
     pub max_time_ns: Option<u64>,
     /// `--no-fail`: exit 1 becomes 0.
     pub no_fail: bool,
+    /// What the summary is made by.
+    #[serde(default)]
+    pub summary: SummarySettings,
     /// Known slowdowns that do not fail the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<Accept>,

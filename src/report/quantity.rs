@@ -2,6 +2,8 @@
 
 use crate::suite::metric::Unit;
 
+use super::text::visible;
+
 /// What stands where there is no number.
 pub const NONE: &str = "-";
 
@@ -31,7 +33,24 @@ pub fn value(value: f64, unit: &Unit) -> String {
             let Scaled { number, unit } = count(value);
             format!("{number} {unit}/s")
         }
-        Unit::Own(name) => format!("{} {name}", count(value)),
+        Unit::Own(name) => format!("{} {}", count(value), visible(name)),
+    }
+}
+
+/// The divisor and the name of the unit that [`value`] shows such a value in.
+pub fn scale(value: f64, unit: &Unit) -> (f64, String) {
+    let of = |units: &[(f64, &str)]| {
+        let fits = units.iter().find(|(size, _)| 1.0 <= significant(value / size, 4).abs());
+        let &(size, name) = fits.or(units.last()).expect("every table of units has one");
+        (size, name.to_owned())
+    };
+    match unit {
+        Unit::Nanoseconds => of(&TIME),
+        Unit::Bytes => of(&BYTES),
+        Unit::Count => (1.0, "counts".to_owned()),
+        Unit::Percent => (1.0, "%".to_owned()),
+        Unit::PerSecond => (1.0, "/s".to_owned()),
+        Unit::Own(name) => (1.0, name.to_string()),
     }
 }
 

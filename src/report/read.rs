@@ -11,6 +11,9 @@ pub enum ReadError {
         "it is empty; `--format json=PATH` and `--format samples-csv=PATH` write files that can be judged"
     )]
     Empty,
+    /// The file could not be read to its end.
+    #[error("{0}")]
+    Io(String),
     /// Not JSON, or JSON of another shape.
     #[error("line {line}, column {column}: {why}; it must be a report written by `--format json`, unchanged")]
     Json {

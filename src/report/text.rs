@@ -7,8 +7,14 @@ use unicode_width::UnicodeWidthStr;
 /// The text with everything that could drive a terminal, or reorder its line, written out as an escape.
 pub fn visible(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() || reorders(character) {
+    for (at, character) in text.char_indices() {
+        // At the start of a line, or anywhere, these are commands to the runner of a workflow that shows the line; any word
+        // may come to stand at the start, where lines are wrapped.
+        let starts_word = || text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        let is_command = character == ':' && text[at..].starts_with("::") && starts_word();
+        if is_command || character == '[' && safe.ends_with("##") {
+            safe.extend(character.escape_unicode());
+        } else if character.is_control() || reorders(character) {
             safe.extend(character.escape_default());
         } else {
             safe.push(character);
@@ -90,6 +96,8 @@ mod tests {
     fn control_characters_are_written_out_and_other_text_is_kept() {
         assert_eq!(visible("\u{1b}[31mred\n\ttab\u{7}\u{9b}"), "\\u{1b}[31mred\\n\\ttab\\u{7}\\u{9b}");
         assert_eq!(visible("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
+        assert_eq!(visible("::error::x ##[error]y a::b"), "\\u{3a}:error::x ##\\u{5b}error]y a::b");
+        assert_eq!(visible(" ::x ::y a::b"), " \\u{3a}:x \\u{3a}:y a::b");
         assert_eq!(visible("grp/🦀 café \"x\" \\ '"), "grp/🦀 café \"x\" \\ '");
     }
 

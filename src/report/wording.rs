@@ -364,6 +364,24 @@ pub fn counts(report: &Report) -> Vec<String> {
     lines
 }
 
+/// The computer and the compiler, a line each.
+pub fn environment(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(it) = &report.machine {
+        let mut line = format!("machine: {} {}", visible(&it.os), visible(&it.arch));
+        line.extend(it.cpu_model.as_deref().map(|model| format!(", {}", visible(model))));
+        line.push_str(&format!(", {} CPUs", it.logical_cpus));
+        let load = it.load_at_start.zip(it.load_at_end);
+        line.extend(load.map(|(start, end)| format!(", load {start:.2} to {end:.2}")));
+        lines.push(line);
+    }
+    if let Some(it) = &report.toolchain {
+        let [rustc, target, profile] = [&it.rustc, &it.target, &it.profile].map(|text| visible(text));
+        lines.push(format!("toolchain: {rustc}, {target}, profile {profile}"));
+    }
+    lines
+}
+
 /// Whether the report is of one revision, with nothing to compare it with.
 pub fn is_alone(report: &Report) -> bool {
     report.revisions.len() == 1
@@ -383,7 +401,7 @@ pub fn exit(report: &Report) -> String {
 }
 
 /// What a passed gate does not say: what could not be told, what got worse without being gated, that nothing was compared.
-fn unsaid(report: &Report) -> String {
+pub(super) fn unsaid(report: &Report) -> String {
     let summary = &report.summary;
     let compared = report.benchmarks.iter().any(|benchmark| !benchmark.comparisons.is_empty());
     let unchanged = 0 < summary.unchanged;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use super::markdown;
+
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("writing {} failed: {why}; {hint}", .path.display())]
@@ -48,6 +50,52 @@ pub fn write_with(
             Ok(())
         }
     }
+}
+
+/// Writes Markdown: where the file has a marked section that section alone is replaced, else the whole file is written.
+pub fn write_section(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    let mut section = Vec::new();
+    write(&mut section).map_err(|error| failure(path, &error))?;
+    let text = match marked(path)? {
+        None => section,
+        Some(file) => {
+            let section = String::from_utf8_lossy(&section);
+            markdown::replace_section(&file, &section)
+                .map_or_else(|| section.into_owned().into_bytes(), String::into_bytes)
+        }
+    };
+    write_file(path, &text)
+}
+
+/// Whether [`write_section`] would find its place.
+pub fn check_section(path: &Path) -> Result<(), WriteError> {
+    marked(path)?;
+    check_writable(path)
+}
+
+/// The text of a file that has a marked section.
+fn marked(path: &Path) -> Result<Option<String>, WriteError> {
+    // What is no text, or not there, has no section; what cannot be written is told when it is.
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let Some(file) = is_file.then(|| std::fs::read_to_string(path).ok()).flatten() else { return Ok(None) };
+    match (file.find(markdown::START), markdown::replace_section(&file, "")) {
+        (None, _) => Ok(None),
+        (Some(_), Some(_)) => Ok(Some(file)),
+        (Some(_), None) => Err(WriteError {
+            path: path.to_owned(),
+            why: format!("it has `{}` and no `{}` behind it", markdown::START, markdown::END),
+            hint: "write the second mark too, or take the first one out".to_owned(),
+        }),
+    }
+}
+
+/// Appends to a file that others append to, too.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    opened.and_then(|mut file| file.write_all(bytes)).map_err(|error| failure(path, &error))
 }
 
 /// Whether [`write_file`] would find its place, for asking before an hour of measuring. Leaves nothing behind.

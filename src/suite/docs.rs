@@ -89,7 +89,11 @@ const SECTIONS: [(Table, &str, &str); 9] = [
          is about does not fail the run: it is shown as accepted, with its reason and its last day. Beyond the ceiling or after that \
          day it fails again. All keys are needed. An entry that is about nothing in the run is a warning.",
     ),
-    (Table::Summary, "`summary`", "Not supported by this version."),
+    (
+        Table::Summary,
+        "`summary`",
+        "How the run is summed up in a label and an impact, which never decide the exit status. docs/REPORTS.md says how they are made.",
+    ),
     (Table::Tolerance, "`tolerance.METRIC`", "Not supported by this version."),
 ];
 

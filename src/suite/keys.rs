@@ -137,7 +137,7 @@ pub const KEYS: &[Key] = &[
     key(Root, All, "metrics", "table of tables", "", "The limits of each metric; metrics of your own are declared here."),
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),
     key(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
-    later(Root, Tables, "summary", "table", "", "How the whole run is summed up."),
+    key(Root, Run, "summary", "table", "", "How the whole run is summed up."),
     later(Root, Tables, "tolerance", "table of tables", "", "What counts as a change in the history."),
 
     key(Judge, All, "preset", "`default`, `fixed` or `effect`", "one of them", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
@@ -195,8 +195,8 @@ pub const KEYS: &[Key] = &[
     key(Accept, Tables, "reason", "text", "needed", "Why it is accepted; shown wherever the slowdown is."),
     key(Accept, Tables, "until", "date like \"2027-01-31\"", "needed", "The last day it holds (UTC), held against the time the run began."),
 
-    later(Summary, Tables, "min_change", "number or \"0.2%\"", "0.2", "The smallest change that is significant."),
-    later(Summary, Tables, "impact_percent", "number or \"10%\"", "10", "From what change on one benchmark is the impact of the run."),
+    key(Summary, Run, "min_change", "number or \"0.2%\", 0 to 100", "0.2", "The smallest change that is significant, for the label of the whole run; ten times that for a row whose samples scatter by more than 5 %."),
+    key(Summary, Run, "impact_percent", "number or \"10%\", 0 to 50", "10", "A change of speed beyond this on one benchmark is the impact of the run; otherwise that is the geometric mean of all."),
 
     later(Tolerance, Tables, "metric_kind", "word", "by metric", "The kind of the metric."),
     later(Tolerance, Tables, "absolute", "duration, size or number", "by kind", "The absolute tolerance."),

@@ -13,7 +13,8 @@ use super::quantity::parse_amount;
 use super::read_budget::read_budgets;
 use super::read_launch::read_launch;
 use super::reader::{
-    Reader, boolean, duration, max_percent, number, ratio, show_percent, text, texts, whole, word, words,
+    Reader, boolean, duration, max_percent, number, percent_up_to, ratio, show_percent, text, texts, whole,
+    word, words,
 };
 use super::run_wide::{AlsoFailOn, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
@@ -76,7 +77,7 @@ pub(super) fn read_table(
     };
     reader.check_keys(Table::Root, level, sink);
     let mut layer = TableLayer {
-        run: read_run(&reader, sink),
+        run: read_run(&reader, level, sink),
         bench: read_bench(&reader, level, false, sink),
         entries: Vec::new(),
         accepts: read_accepts(&reader, package, sink),
@@ -108,8 +109,16 @@ pub(super) fn read_table(
     layer
 }
 
-fn read_run(reader: &Reader<'_>, sink: &mut Sink) -> RunLayer {
+fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
+    let summary = reader.child("summary", "summary = { min_change = 0.2 }", sink);
+    if let Some(summary) = &summary {
+        summary.check_keys(Table::Summary, level, sink);
+    }
+    let mut of_summary = |key, most| summary.as_ref()?.read(key, sink, percent_up_to(most));
+    let (min_change, impact_percent) = (of_summary("min_change", 100.0), of_summary("impact_percent", 50.0));
     RunLayer {
+        min_change,
+        impact_percent,
         base: reader.read("base", sink, text),
         max_time_ns: reader.read("max_time", sink, duration(1..=168 * HOUR_NS)),
         also_fail_on: reader.read("also_fail_on", sink, words(AlsoFailOn::ALL, AlsoFailOn::as_str)),

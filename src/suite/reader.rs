@@ -140,6 +140,17 @@ pub(super) fn check_max_percent(percent: f64) -> Parsed<f64> {
     Err(Invalid::with_help("is out of range", "write a percentage above 0 and at most 1000"))
 }
 
+/// A percentage from 0 to that.
+pub(super) fn percent_up_to(most: f64) -> impl FnOnce(&Value) -> Parsed<f64> {
+    move |value| {
+        let percent = percent(value)?;
+        if (0.0..=most).contains(&percent) {
+            return Ok(percent);
+        }
+        Err(Invalid::with_help("is out of range", format!("write a percentage from 0 to {most}")))
+    }
+}
+
 /// A percentage from 0 to 1000.
 pub(super) fn show_percent(value: &Value) -> Parsed<f64> {
     let percent = percent(value)?;

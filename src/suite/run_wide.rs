@@ -6,6 +6,7 @@ use super::error::{Invalid, Sink};
 use super::layers::Set;
 use super::overrides::Overrides;
 use super::settings::word_enum;
+use crate::summary::SummarySettings;
 
 word_enum! {
     /// What may fail a run beside a regression and an exceeded budget.
@@ -44,6 +45,9 @@ pub struct RunWideSettings {
     pub target: Option<String>,
     /// Globs of ignored files that are part of a head taken from the working tree.
     pub snapshot_include: Vec<String>,
+    /// How the whole run is summed up.
+    #[serde(default)]
+    pub summary: SummarySettings,
 }
 
 /// What one table says of the run.
@@ -58,6 +62,8 @@ pub(super) struct RunLayer {
     pub(super) features: Option<Set<Vec<String>>>,
     pub(super) target: Option<Set<String>>,
     pub(super) snapshot_include: Option<Set<Vec<String>>>,
+    pub(super) min_change: Option<Set<f64>>,
+    pub(super) impact_percent: Option<Set<f64>>,
 }
 
 /// Settles the run-wide keys of the workspace, the selected packages and the command line.
@@ -83,6 +89,9 @@ pub(super) fn settle(
     let features = settle_key!(features, "features");
     let target = settle_key!(target, "target");
     let snapshot_include = settle_key!(snapshot_include, "snapshot_include");
+    let min_change = settle_key!(min_change, "min_change");
+    let impact_percent = settle_key!(impact_percent, "impact_percent");
+    let summary = SummarySettings::default();
     let mut also_fail_on = overrides.also_fail_on.clone().or(also_fail_on).unwrap_or_default();
     also_fail_on.sort_unstable();
     also_fail_on.dedup();
@@ -98,6 +107,10 @@ pub(super) fn settle(
         no_default_features: overrides.no_default_features,
         target: overrides.target.clone().or(target),
         snapshot_include: snapshot_include.unwrap_or_default(),
+        summary: SummarySettings {
+            min_change_percent: min_change.unwrap_or(summary.min_change_percent),
+            impact_percent: impact_percent.unwrap_or(summary.impact_percent),
+        },
     }
 }
 

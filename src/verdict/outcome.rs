@@ -397,6 +397,9 @@ pub struct Summary {
     /// unchanged code gives far fewer.
     #[serde(default)]
     pub expected_false_alarms: f64,
+    /// What the whole comes to, for each revision compared with base; `head` first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overall: Vec<crate::summary::Overall>,
 }
 
 /// Whether a count is left out of the JSON.

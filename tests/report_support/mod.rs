@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, dead_code, reason = "tests may panic, and each uses its part")]
 
+pub(crate) mod generate;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! How fast and how small the tool itself is: every time is a ratio, or is measured beside its yardstick.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,13 +11,14 @@ use std::time::{Duration, Instant};
 use cargo_benchgate::harness::contract::CommandSpec;
 use cargo_benchgate::measure::RunnerClient;
 use cargo_benchgate::report::assemble::{Header, assemble};
-use cargo_benchgate::report::json;
-use cargo_benchgate::report::model::RunWide;
+use cargo_benchgate::report::model::{Report, RunWide};
+use cargo_benchgate::report::{csv, exports, github, html, json, junit, markdown, samples_csv, terminal};
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::{Metric, Unit};
 use cargo_benchgate::suite::presets::judge_of;
 use cargo_benchgate::suite::rejudge::settings_for_samples;
 use cargo_benchgate::suite::settings::{Preset, Resamples};
+use cargo_benchgate::summary::SummarySettings;
 use cargo_benchgate::verdict::evidence::{Evidence, Presence, Side, Stage, UnitRun, Values};
 use cargo_benchgate::verdict::{RunContext, judge_run};
 
@@ -24,6 +26,8 @@ use crate::demo::build_binary;
 
 const COMPARISONS: usize = 10_000;
 const SAMPLES: u32 = 30;
+/// Comparisons of the report that is written in every format.
+const WRITTEN: usize = 5_000;
 /// scipy takes milliseconds a comparison, so it gets fewer.
 const SCIPY_COMPARISONS: usize = 40;
 const STARTS: usize = 400;
@@ -40,7 +44,83 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let binary = build_binary(&["--release"])?;
     starts(&binary)?;
     help(&binary)?;
-    judging(&binary)
+    judging(&binary)?;
+    writing(&binary)
+}
+
+/// A saved report rendered in every format by one command, beside the command that only reads it.
+fn writing(binary: &Path) -> Result<(), Box<dyn Error>> {
+    let evidence: Vec<Evidence> = (0..WRITTEN).map(comparison).collect();
+    let report = judged(evidence);
+    let text = json::json(&report);
+    let started = Instant::now();
+    let mut sizes = Vec::new();
+    let mut written =
+        |format: &'static str, text: String| sizes.push(format!("{format} {:.1}", text.len() as f64 / 1e6));
+    written("json", json::json(&report));
+    written("csv", csv::csv(&report));
+    written("samples-csv", samples_csv::samples_csv(&report));
+    written(
+        "terminal",
+        terminal::terminal(&report, terminal::Options { verbose: true, ..Default::default() }),
+    );
+    written("markdown", markdown::report(&report, markdown::LIMIT));
+    written("github", github::annotations(&report));
+    written("html", html::html(&report));
+    written("junit", junit::junit(&report));
+    written("bencher", exports::bencher(&report));
+    written("github-action-benchmark", exports::action_benchmark(&report));
+    let seconds = started.elapsed().as_secs_f64();
+    println!("writing {WRITTEN} comparisons in all formats: {seconds:.2} s   (wanted: under 2 s)");
+    println!("  MB: {}", sizes.join(", "));
+    drop(report);
+    let folder = tempfile::tempdir()?;
+    let input = folder.path().join("in.json");
+    std::fs::write(&input, text)?;
+    let formats = [
+        "json",
+        "csv",
+        "samples-csv",
+        "terminal",
+        "markdown",
+        "github",
+        "html",
+        "junit",
+        "bencher",
+        "github-action-benchmark",
+    ];
+    let mut args = vec!["report".into(), input.into_os_string()];
+    for format in formats {
+        args.extend(["--format".into(), format!("{format}={}", folder.path().join(format).display()).into()]);
+    }
+    let (seconds, peak) = run_once(binary, folder.path(), args)?;
+    println!(
+        "  `report` of their JSON to ten files: {seconds:.2} s, peak memory {:.0} MB   (wanted: under 2 s beyond reading, and 300 MB)",
+        peak / 1e6
+    );
+    Ok(())
+}
+
+/// The report of a judgement.
+fn judged(evidence: Vec<Evidence>) -> Report {
+    let mut judgement = judge_run(&evidence, &RunContext::default());
+    judgement.summary.overall =
+        cargo_benchgate::summary::overall(&evidence, &judgement.benchmarks, SummarySettings::default());
+    assemble(header(), evidence, judgement.benchmarks, judgement.summary, judgement.exit)
+}
+
+fn header() -> Header {
+    Header {
+        command: "judge".to_owned(),
+        seed: 0,
+        started_at: None,
+        finished_at: None,
+        revisions: Vec::new(),
+        machine: None,
+        toolchain: None,
+        suite: RunWide::default(),
+        warnings: Vec::new(),
+    }
 }
 
 fn again_in_release() -> Result<(), Box<dyn Error>> {
@@ -110,19 +190,8 @@ fn judging(binary: &Path) -> Result<(), Box<dyn Error>> {
         "judging {COMPARISONS} comparisons of {SAMPLES} samples a side, exact, with intervals: {judged:.2} s   (wanted: under 1 s)"
     );
 
-    let header = Header {
-        command: "judge".to_owned(),
-        seed: 0,
-        started_at: None,
-        finished_at: None,
-        revisions: Vec::new(),
-        machine: None,
-        toolchain: None,
-        suite: RunWide::default(),
-        warnings: Vec::new(),
-    };
     let started = Instant::now();
-    let report = assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit);
+    let report = assemble(header(), evidence, judgement.benchmarks, judgement.summary, judgement.exit);
     let text = json::json(&report);
     let written = started.elapsed().as_secs_f64();
     let started = Instant::now();
@@ -160,11 +229,13 @@ fn judge_file(binary: &Path, report: &str) -> Result<(f64, f64), Box<dyn Error>>
     let (input, output) = (folder.path().join("in.json"), folder.path().join("out.json"));
     std::fs::write(&input, report)?;
     let output = format!("json={}", output.display());
-    let mut client = RunnerClient::new(binary, folder.path());
-    let command = CommandSpec {
-        args: vec!["judge".into(), input.into(), "--format".into(), output.into()],
-        ..command(binary, folder.path())
-    };
+    run_once(binary, folder.path(), vec!["judge".into(), input.into(), "--format".into(), output.into()])
+}
+
+/// Seconds and peak memory in bytes of a command.
+fn run_once(binary: &Path, directory: &Path, args: Vec<OsString>) -> Result<(f64, f64), Box<dyn Error>> {
+    let mut client = RunnerClient::new(binary, directory);
+    let command = CommandSpec { args, ..command(binary, directory) };
     let finished = client.execute(&command, &AtomicBool::new(false))?;
     Ok((finished.wall_ns as f64 / 1e9, finished.peak_rss_bytes as f64))
 }

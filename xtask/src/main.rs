@@ -17,6 +17,7 @@ verbs:
   calibrate  simulate the error rates of the verdicts, compare them with the published ones
   demo       make a small repository with a planted slowdown, gate it, show the table
   man        write the manual pages to target/man, or to a directory
+  schema     print the JSON Schema of a report
   traces     what the judges make of the golden timing traces; with a directory, writes them there for `judge`";
 
 fn main() -> ExitCode {
@@ -27,6 +28,10 @@ fn main() -> ExitCode {
         ["man"] => man::run(None),
         ["man", directory] => man::run(Some(directory.as_ref())),
         ["calibrate", ..] => calibrate::run(&args[1..]),
+        ["schema"] => {
+            print!("{}", cargo_benchgate::report::json::SCHEMA);
+            return ExitCode::SUCCESS;
+        }
         ["traces"] => traces::run(None),
         ["traces", directory] => traces::run(Some(directory.as_ref())),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,0 +1,158 @@
+//! What a reader with ten seconds sees of ten kinds of runs: whole outputs, and what the first lines of each must say.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod report_support;
+
+use cargo_benchgate::report::Header;
+use cargo_benchgate::report::markdown::{self, LIMIT};
+use cargo_benchgate::report::model::Report;
+use cargo_benchgate::report::terminal::{Options, terminal};
+use cargo_benchgate::suite::metric::Metric;
+use cargo_benchgate::suite::settings::{Aggregation, Budget, Operator};
+use cargo_benchgate::verdict::RunContext;
+use cargo_benchgate::verdict::evidence::{ErrorKind, Evidence, Presence};
+
+use report_support::generate::{Draw, absent, benchmark, broken, judged_report, report_of};
+use report_support::{assert_snapshot, header};
+
+/// So many quiet benchmarks that did not change, in the groups `parse` and `emit`.
+fn quiet(draw: &mut Draw, count: usize) -> Vec<Evidence> {
+    let group = |at: usize| if at.is_multiple_of(2) { "parse" } else { "emit" };
+    (0..count)
+        .map(|at| benchmark(draw, "codec", &format!("{}/{at}", group(at)), 12_000.0, 1.0, 0.01))
+        .collect()
+}
+
+/// Checks the outputs against their files. The first line of the Markdown below its mark, and the last of the terminal,
+/// must hold what is wanted.
+#[track_caller]
+fn check(name: &str, report: &Report, headline: &str) {
+    let markdown = markdown::report(report, LIMIT);
+    assert_snapshot(&format!("mixes/{name}.md"), &markdown);
+    let text = terminal(report, Options { width: Some(150), ..Options::default() });
+    assert_snapshot(&format!("mixes/{name}.txt"), &text);
+    let first = markdown.lines().nth(1).unwrap();
+    assert!(first.contains(headline), "{first}");
+    let last = text.lines().next_back().unwrap();
+    assert!(last.contains(report.exit.because.as_deref().unwrap_or("gate passed")), "{last}");
+}
+
+#[test]
+fn all_good_says_passed_and_nothing_to_do() {
+    let report = judged_report(quiet(&mut Draw::new(1), 12));
+    check("all-good", &report, "✅ gate passed (12 benchmarks: 12 passed)");
+    assert!(!markdown::report(&report, LIMIT).contains("**Next:**"));
+}
+
+#[test]
+fn one_regression_among_200_is_the_headline_and_the_only_open_row() {
+    let mut draw = Draw::new(2);
+    let mut all = quiet(&mut draw, 199);
+    all.push(benchmark(&mut draw, "codec", "parse/deep", 48_000.0, 1.31, 0.01));
+    let report = judged_report(all);
+    check("one-of-200", &report, "❌ gate failed: 1 regression: codec/parse/deep");
+    let markdown = markdown::report(&report, LIMIT);
+    let open = markdown.split("<details>").next().unwrap();
+    assert_eq!(open.matches("| `codec/").count(), 1, "{open}");
+    assert!(open.contains("--filter parse/deep"));
+}
+
+#[test]
+fn mixed_run_shows_both_sides_and_the_groups_that_disagree() {
+    let mut draw = Draw::new(3);
+    let mut all = quiet(&mut draw, 6);
+    all.extend((0..4).map(|at| benchmark(&mut draw, "codec", &format!("emit/slow {at}"), 9e3, 1.04, 0.01)));
+    all.extend((0..5).map(|at| benchmark(&mut draw, "codec", &format!("parse/fast {at}"), 9e3, 0.8, 0.01)));
+    check(
+        "mixed",
+        &judged_report(all),
+        "✅ gate passed, with regressions within the limits and improvements",
+    );
+}
+
+#[test]
+fn all_inconclusive_is_no_pass_to_rely_on() {
+    let mut draw = Draw::new(4);
+    let all = (0..5).map(|at| benchmark(&mut draw, "noisy", &format!("case {at}"), 5e6, 1.1, 0.25)).collect();
+    check("all-inconclusive", &judged_report(all), "⚠️ gate passed, but");
+}
+
+#[test]
+fn new_only_says_that_nothing_was_compared() {
+    let mut draw = Draw::new(5);
+    let all = (0..3).map(|at| absent(&mut draw, "codec", &format!("new {at}"), Presence::New)).collect();
+    check("new-only", &judged_report(all), "⚠️ gate passed, but nothing was compared");
+}
+
+#[test]
+fn build_error_is_undecided_and_quotes_the_compiler() {
+    let mut draw = Draw::new(6);
+    let mut all = quiet(&mut draw, 3);
+    let message = "building bench `index` of base failed; see the compiler's message below";
+    let stderr = "error[E0308]: mismatched types\n --> benches/index.rs:12:9\n  |\n12 |     \"1\"\n  |     ^^^ expected `u32`, found `&str`";
+    all.push(broken("index", "index", ErrorKind::BuildFailed, message, stderr));
+    check("build-error", &judged_report(all), "❗ gate undecided (exit status 4): 1 benchmark failed");
+}
+
+#[test]
+fn over_budget_fails_without_a_regression() {
+    let mut draw = Draw::new(7);
+    let mut all = quiet(&mut draw, 4);
+    all[0].settings.budgets.push(Budget {
+        metric: Metric::Latency,
+        aggregation: Aggregation::Median,
+        operator: Operator::LessOrEqual,
+        limit: 10_000.0,
+        written: "<= 10us".into(),
+    });
+    check("over-budget", &judged_report(all), "❌ gate failed: 1 over budget: codec/parse/0");
+}
+
+#[test]
+fn everything_slower_by_a_little_says_that_all_rows_moved_together() {
+    let mut draw = Draw::new(8);
+    let ids = (0..16).map(|at| format!("{}/{at}", ["parse", "emit"][at % 2]));
+    let all = ids.map(|id| benchmark(&mut draw, "codec", &id, 7e5, 1.03, 0.004)).collect();
+    check(
+        "shifted",
+        &judged_report(all),
+        "✅ gate passed, with a regression within the limits (16 benchmarks",
+    );
+}
+
+#[test]
+fn regression_beside_a_crash_is_named_in_the_same_line() {
+    let mut draw = Draw::new(9);
+    let mut all = quiet(&mut draw, 2);
+    all.push(benchmark(&mut draw, "codec", "parse/deep", 48_000.0, 2.5, 0.01));
+    let message = "codec/parse/crash: the benchmark ended with exit code 101; run it alone to see why";
+    all.push(broken(
+        "codec",
+        "parse/crash",
+        ErrorKind::ExitCode,
+        message,
+        "thread 'main' panicked at benches/codec.rs:3",
+    ));
+    check("regression-and-crash", &judged_report(all), "also 1 regression: codec/parse/deep");
+}
+
+#[test]
+fn gate_that_is_not_enforced_says_what_it_would_have_failed_on() {
+    let mut draw = Draw::new(10);
+    let mut all = quiet(&mut draw, 3);
+    all.push(benchmark(&mut draw, "codec", "parse/deep", 48_000.0, 1.31, 0.01));
+    let context = RunContext { seed: 42, no_fail: true, ..RunContext::default() };
+    let header = Header { warnings: vec![], ..header() };
+    let report = report_of(all, header, &context);
+    check("no-fail", &report, "⚠️ gate not enforced (--no-fail), and would have failed: 1 regression");
+}
+
+#[test]
+fn improved_run_with_what_was_removed_stays_green_and_says_so() {
+    let mut draw = Draw::new(11);
+    let mut all = quiet(&mut draw, 3);
+    all.extend((0..4).map(|at| benchmark(&mut draw, "codec", &format!("parse/fast {at}"), 9e3, 0.6, 0.01)));
+    all.push(absent(&mut draw, "codec", "parse/gone", Presence::Removed));
+    check("improved", &judged_report(all), "✅ gate passed (8 benchmarks: 4 improved, 3 passed; 1 removed)");
+}
