@@ -64,7 +64,7 @@ fn a_build_without_any_executable_is_an_error_that_shows_the_command() {
     let slot = Slot::new();
     slot.check_out("broken", "head");
     let error = slot.build("head", &[bench("broken", "bad")]).expect_err("it does not compile");
-    let BuildError::Failed { revision, command, exit } = &error else { panic!("{error:?}") };
+    let BuildError::Failed { revision, command, exit, started: true } = &error else { panic!("{error:?}") };
     assert_eq!((revision.as_str(), exit.as_str()), ("head", "exit status: 101"));
     assert!(command.contains(" build ") && command.contains(" --bench bad"), "{command}");
     assert!(slot.messages().contains("a text where a number belongs"), "{}", slot.messages());
@@ -236,9 +236,9 @@ fn a_build_directory_of_the_user_is_not_shared_by_the_revisions() {
 fn a_revision_without_a_lock_file_gets_the_given_one_and_a_committed_one_is_kept() {
     let slot = Slot::new();
     slot.check_out("twins", "head");
-    let place = slot.place("head");
+    let (workspace, place) = (slot.workspace("head"), slot.place("head"));
     let prepare = |fallback: Option<&std::path::Path>| {
-        prepare_lock(&slot.settings, &place, "Cargo.toml".as_ref(), fallback).expect("no network is needed")
+        prepare_lock(&slot.settings, &place, &workspace, fallback).expect("no network is needed")
     };
     assert_eq!(prepare(None), LockOrigin::Generated);
     let lock = place.tree.join("Cargo.lock");
@@ -247,6 +247,9 @@ fn a_revision_without_a_lock_file_gets_the_given_one_and_a_committed_one_is_kept
     let extra = "\n[[package]]\nname = \"unneeded\"\nversion = \"1.0.0\"\n";
     fs_err::write(&other, format!("{generated}{extra}")).expect("writable");
     assert_eq!(prepare(Some(&other)), LockOrigin::Committed);
+    fs_err::write(&lock, format!("{generated}{extra}")).expect("writable");
+    assert_eq!(prepare(None), LockOrigin::Updated, "cargo would refuse it with --locked");
+    assert_eq!(fs_err::read_to_string(&lock).expect("it was settled"), generated);
     fs_err::remove_file(&lock).expect("it was generated");
     assert_eq!(prepare(Some(&other)), LockOrigin::Copied);
     assert_eq!(
@@ -261,9 +264,9 @@ fn a_stop_flag_that_is_set_ends_the_build_as_interrupted() {
     let slot = Slot::new();
     slot.check_out("twins", "head");
     let place = slot.place("head");
-    let targets = [bench("first", "speed")];
+    let (workspace, targets) = (slot.workspace("head"), [bench("first", "speed")]);
     let (diagnostics, stop) = (Diagnostics::File(slot.root.join("messages")), AtomicBool::new(true));
-    let built = build_targets(&slot.settings, &place, "Cargo.toml".as_ref(), &targets, &diagnostics, &stop);
+    let built = build_targets(&slot.settings, &place, &workspace, &targets, &diagnostics, &stop);
     assert!(matches!(built, Err(BuildError::Interrupted)), "{built:?}");
 }
 

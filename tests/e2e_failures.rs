@@ -121,15 +121,15 @@ fn flag_sets_the_time_limit_of_a_unit_run() {
 }
 
 #[test]
-fn libtest_bench_without_a_harness_we_know_is_an_error_that_says_what_to_do() {
+fn libtest_bench_without_a_bench_function_is_an_error_that_says_what_to_do() {
     need_git!();
     let playground = Playground::probe();
     playground.write("Cargo.toml", support::PROBE_MANIFEST.replace("harness = false", ""));
     playground.write("benches/tool.rs", "#[test]\nfn nothing() {}\n");
     playground.repository.commit("libtest");
-    let (ran, report) = playground.report(&[]);
-    ran.ends(6, &["tool", "built-in harness", "harness = false"]);
-    assert_eq!(report["benchmarks"][0]["error"]["kind"], "unsupported", "{ran}");
+    let (ran, report) = playground.report(&["--base", "HEAD"]);
+    ran.ends(6, &["tool", "lists no benchmark", "`#[bench]`", "harness = false"]);
+    assert_eq!(report["benchmarks"][0]["error"]["kind"], "measured_nothing", "{ran}");
     assert!(!ran.stderr.contains("Measuring"), "there is nothing to measure: {ran}");
 }
 
@@ -159,7 +159,7 @@ fn time_that_is_too_short_is_told_and_ends_with_6_unless_partial_results_are_all
     need_git!();
     let playground = two_revisions();
     variants(&playground, &[("one", "args = [\"sleep\", \"60\"]"), ("two", "args = [\"sleep\", \"61\"]")]);
-    let flags = ["--preset", "fixed", "--warmup", "0", "--max-time", "1800ms"];
+    let flags = ["--preset", "fixed", "--warmup", "0", "--max-time", "1800ms", "--no-identity"];
     let ran = playground.run(&flags);
     ran.ends(6, &["1 benchmark lacked a measurement"]).says("max_time is too short");
     let manifest = std::fs::read_to_string(playground.root().join("Cargo.toml")).expect("it was written");

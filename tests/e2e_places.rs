@@ -84,6 +84,148 @@ fn manifest_that_git_does_not_have_yet_is_all_new() {
 }
 
 #[test]
+fn bare_repository_is_gated_between_commits_from_inside_it_and_by_git_dir() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.step_ms(40);
+    playground.repository.commit("slower");
+    let bare = playground.repository.clone_to("bare", &["--bare"]);
+    let before = playground.repository.git_in(&bare, &["worktree", "list"]);
+    let args = [&QUICK[..], &["--base", "HEAD~1", "--head", "HEAD"]].concat();
+    playground.run_in(&bare, &args).ends(1, &["1 regression: tool"]);
+    let mut command = playground.command_in(&playground.repository.beside("home"));
+    finish(command.args(&args).env("GIT_DIR", &bare)).ends(1, &["1 regression: tool"]);
+    assert_eq!(playground.repository.git_in(&bare, &["worktree", "list"]), before);
+    // Without a head there is nothing to take.
+    playground.run_in(&bare, &QUICK).ends(3, &["is bare", "--head"]).built_nothing();
+    playground
+        .run_in(&bare, &[&args[..], &["--manifest-path", "nowhere/Cargo.toml"]].concat())
+        .ends(3, &["has no nowhere/Cargo.toml"]);
+}
+
+#[test]
+fn package_beside_the_repository_is_built_with_and_said_to_have_no_revisions() {
+    need_git!();
+    let playground = Playground::probe();
+    let beside = playground.repository.beside("sibling");
+    std::fs::create_dir_all(beside.join("src")).expect("a temporary directory");
+    let manifest = "[package]\nname = \"sibling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    std::fs::write(beside.join("Cargo.toml"), manifest).expect("a temporary file");
+    std::fs::write(beside.join("src/lib.rs"), "pub fn nothing() {}\n").expect("a temporary file");
+    playground.configure("[dependencies]\nsibling = { path = \"../sibling\" }");
+    let lib = std::fs::read_to_string(playground.root().join("src/lib.rs")).expect("the fixture has it");
+    playground.write("src/lib.rs", format!("{lib}\npub use sibling::nothing;\n"));
+    playground.repository.commit("with a sibling");
+    playground.step_ms(40);
+    let (ran, report) = playground.report(&["--base", "HEAD"]);
+    ran.ends(1, &["1 regression: tool"]).says("lies outside of the repository, so it has no revisions");
+    assert!(report["warnings"].to_string().contains("sibling"), "{}", report["warnings"]);
+    // Nothing of it stays behind.
+    let slots = std::fs::read_dir(playground.cache()).expect("there is a cache");
+    let slot = slots.flatten().next().expect("one repository").path().join("slot-00/head");
+    assert!(slot.join("target").exists() && !slot.join("sibling").exists());
+    assert!(beside.join("src/lib.rs").exists(), "only the link was removed");
+}
+
+#[test]
+fn cargo_configuration_above_the_repository_holds_for_both_sides() {
+    need_git!();
+    let playground = Playground::probe();
+    let lib = std::fs::read_to_string(playground.root().join("src/lib.rs")).expect("the fixture has it");
+    playground.write("src/lib.rs", format!("{lib}\n#[cfg(not(outer))] compile_error!(\"not outer\");\n"));
+    playground.repository.commit("needs a flag");
+    let clone = playground.repository.clone_to("outer/clone", &[]);
+    let config = playground.repository.beside("outer/.cargo/config.toml");
+    std::fs::create_dir_all(config.parent().expect("it has one")).expect("a temporary directory");
+    std::fs::write(&config, "[build]\nrustflags = [\"--cfg\", \"outer\"]\n").expect("a temporary file");
+    let args = [&QUICK[..], &["--base", "HEAD", "--max-percent", "1000"]].concat();
+    let ran = playground.run_in(&clone, &args);
+    ran.ends(0, &[]).says("lies above the repository; both sides are built with it");
+    // Where the repository's own configuration says something else, the order of the two changes.
+    std::fs::create_dir(clone.join(".cargo")).expect("a temporary directory");
+    std::fs::write(clone.join(".cargo/config.toml"), "build.rustflags = [\"--cfg\", \"inner\"]\n")
+        .expect("a temporary file");
+    playground.run_in(&clone, &args).ends(0, &[]).says("sets build.rustflags, as the repository's own");
+}
+
+#[test]
+fn submodule_is_part_of_both_sides_at_the_commit_of_each() {
+    need_git!();
+    let playground = Playground::empty();
+    let library = repository::TestRepository::empty();
+    library.write("lib.rs", "pub const STEP_MS: u64 = 4;\n");
+    library.commit("fast");
+    let url = library.root().to_str().expect("temporary paths are UTF-8");
+    playground.add_crate("probe", "");
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q", url, "vendored"];
+    playground.repository.git(&add);
+    playground.write(
+        "src/lib.rs",
+        "#[path = \"../vendored/lib.rs\"] mod vendored;\npub fn step() { \
+         std::thread::sleep(std::time::Duration::from_millis(vendored::STEP_MS)) }\n",
+    );
+    playground.repository.commit("first");
+    let inside = playground.root().join("vendored");
+    std::fs::write(inside.join("lib.rs"), "pub const STEP_MS: u64 = 40;\n").expect("writable");
+    playground.repository.git_in(&inside, &["commit", "-q", "-am", "slow"]);
+    playground.repository.commit("second");
+    let before = playground.state();
+    playground.quick(&["--base", "HEAD~1", "--head", "HEAD"]).ends(1, &["1 regression: tool"]);
+    // Uncommitted work in the submodule is part of head.
+    std::fs::write(inside.join("lib.rs"), "pub const STEP_MS: u64 = 4;\n").expect("writable");
+    playground
+        .quick(&["--base", "HEAD~1", "--max-percent", "300"])
+        .ends(0, &[])
+        .says("with uncommitted changes");
+    std::fs::write(inside.join("lib.rs"), "pub const STEP_MS: u64 = 40;\n").expect("writable");
+    assert_eq!(playground.state(), before);
+}
+
+#[test]
+fn sparse_and_shallow_clones_and_those_without_files_are_gated_like_whole_ones() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("docs/big.txt", "not needed");
+    playground.repository.commit("docs");
+    playground.step_ms(40);
+    playground.repository.commit("slower");
+    playground.repository.git(&["config", "uploadpack.allowFilter", "true"]);
+    let args = [&QUICK[..], &["--base", "HEAD~1"]].concat();
+
+    let sparse = playground.repository.clone_to("sparse", &["--sparse"]);
+    playground.repository.git_in(&sparse, &["sparse-checkout", "set", "src", "benches"]);
+    playground.run_in(&sparse, &args).ends(1, &["1 regression: tool"]);
+
+    let partial = playground.repository.clone_to("partial", &["--filter=blob:none"]);
+    playground.run_in(&partial, &args).ends(1, &["1 regression: tool"]).says("git fetched them");
+
+    let shallow = playground.repository.clone_to("shallow", &["--depth", "2"]);
+    playground.run_in(&shallow, &args).ends(1, &["1 regression: tool"]);
+    playground
+        .run_in(&shallow, &[&QUICK[..], &["--base", "HEAD~2"]].concat())
+        .ends(3, &["the clone is shallow (depth 2)", "fetch-depth: 0", "git fetch --unshallow"])
+        .built_nothing();
+}
+
+#[test]
+fn file_that_is_edited_during_the_builds_is_named_in_the_report() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("notes/plan.txt", "as committed");
+    // The editor at work, as far as the run can tell: it writes while head is built.
+    let file = playground.root().join("notes/plan.txt");
+    playground.write(
+        "build.rs",
+        format!("fn main() {{ std::fs::write({file:?}, format!(\"{{:?}}\", std::time::SystemTime::now())).unwrap() }}\n"),
+    );
+    playground.repository.commit("busy");
+    let (ran, report) = playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(0, &[]).shows("the working tree was edited while it was built: notes/plan.txt;");
+    assert!(report["warnings"].to_string().contains("notes/plan.txt"), "{}", report["warnings"]);
+    assert_eq!(report["revisions"][1]["dirty"], false, "what was measured is the commit");
+}
+
+#[test]
 fn root_commit_has_nothing_before_it() {
     need_git!();
     let playground = Playground::probe();

@@ -73,7 +73,7 @@ impl Endless {
     }
 }
 
-/// The cache holds what `cache list` shows: the target directories, and small files of ours; no worktree.
+/// The cache holds what `cache list` shows: the target directories, kept executables, and small files of ours; no worktree.
 #[track_caller]
 fn assert_only_slots(playground: &Playground) {
     let mut left = Vec::new();
@@ -82,8 +82,9 @@ fn assert_only_slots(playground: &Playground) {
         for entry in std::fs::read_dir(&directory).expect("it can be listed").flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             match name.as_str() {
-                "target" | "repository" | "worktrees.lock" | "slot-00.lock" | "slot-01.lock" | "live" => {}
-                "base" | "head" | "slot-00" | "slot-01" => pending.push(entry.path()),
+                "target" | "builds" | "repository" | "worktrees.lock" | "slot-00.lock" | "slot-01.lock"
+                | "live" => {}
+                "base" | "kase" | "head" | "slot-00" | "slot-01" => pending.push(entry.path()),
                 _ if directory == playground.cache() => pending.push(entry.path()),
                 _ => left.push(entry.path()),
             }
@@ -135,7 +136,7 @@ fn interrupt_ends_with_4_a_report_and_no_trace() {
 }
 
 #[test]
-fn second_interrupt_leaves_no_more_behind_than_one() {
+fn second_interrupt_ends_at_once_and_the_next_run_clears_up() {
     need_git!();
     let endless = Endless::new("twice");
     let child = endless.start();
@@ -143,6 +144,9 @@ fn second_interrupt_leaves_no_more_behind_than_one() {
     send(&child, "INT");
     let ran = wait(child);
     ran.ends(4, &["interrupted"]);
+    wait_until("every process of the run is gone", || processes_with(&endless.marker).is_empty());
+    let ran = endless.run_through();
+    ran.ends(0, &[]);
     endless.assert_no_trace(&ran);
 }
 

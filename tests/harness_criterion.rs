@@ -57,6 +57,7 @@ fn launch() -> ResolvedLaunch {
         cwd: PathBuf::from("/slot/crate"),
         stdin: None,
         exit_codes: vec![0],
+        facts: Default::default(),
     }
 }
 
@@ -140,6 +141,7 @@ fn assert_close(left: f64, right: f64) {
 #[test]
 fn criterion_lists_its_ids_in_order_in_every_recorded_shape() {
     let shapes = [
+        "criterion-0.4/list.txt",
         "criterion-0.5/list-terse.txt",
         "criterion-0.5/list-pretty.txt",
         "criterion-0.8/list-terse.txt",
@@ -159,12 +161,23 @@ fn criterion_list_ignores_what_the_bench_itself_prints_and_keeps_odd_ids_whole()
 }
 
 #[test]
-fn criterion_older_than_0_5_is_refused_with_the_version_to_take() {
-    let stderr = read("criterion-0.4/list-format-terse.stderr.txt");
-    let error = CRITERION.parse_list(&output(b"", &stderr, 2)).unwrap_err();
-    assert!(error.message.contains("0.5 or later"), "{error}");
+fn criterion_list_of_version_0_4_is_told_from_what_a_newer_bench_prints() {
+    let newer = b"loading: bench\ntiny: benchmark\n";
+    assert_eq!(CRITERION.parse_list(&output(newer, b"", 0)).unwrap(), ["tiny"]);
+    let older = b"loading: bench line\ntiny: bench\n\nodd: x?y: bench\n";
+    assert_eq!(CRITERION.parse_list(&output(older, b"", 0)).unwrap(), ["tiny", "odd: x?y"]);
+}
+
+#[test]
+fn criterion_0_3_is_refused_with_the_version_to_take() {
+    let stderr =
+        b"error: Found argument '--quick' which wasn't expected, or isn't valid in this context\n\nUSAGE:\n";
+    let error = CRITERION.parse_list(&output(b"", stderr, 1)).unwrap_err();
+    assert!(error.message.contains("version 0.4 or later"), "{error}");
     // A base like this is not comparable; the change that updates criterion must be able to pass.
     assert_eq!(error.kind, ErrorKind::Unsupported);
+    let refused = output(b"", &read("criterion-0.4/list-format-terse.stderr.txt"), 2);
+    assert_eq!(CRITERION.parse_list(&refused).unwrap_err().kind, ErrorKind::ExitCode);
 }
 
 #[test]
@@ -225,17 +238,22 @@ fn criterion_ids_come_from_the_file_and_not_from_the_directory() {
 
 #[test]
 fn criterion_files_of_version_0_4_have_the_same_shape() {
-    assert!(0.0 < latency("grp/alloc/v/100", home("criterion-0.4/home")));
+    assert_close(
+        latency("grp/alloc/v/100", home("criterion-0.4/home")),
+        recorded_median("0.4", "grp/alloc/v/100"),
+    );
+    // Its text says that this is a time.
+    let mut run =
+        output(&read("criterion-0.4/run-one.stdout.txt"), &read("criterion-0.4/run-one.stderr.txt"), 0);
+    run.files = home("criterion-0.4/home");
+    let measured = CRITERION.parse_run(&Selection::All, &launch(), &run).unwrap();
+    assert!(measured.len() == 1 && measured[0].values.get(&Metric::Latency).is_some());
 }
 
 #[test]
 fn criterion_ids_of_any_characters_survive_the_round_trip() {
     let long = "x".repeat(300);
     for id in ["a \"b\" \\ /", "line\nend", "\u{1b}[31mred", "🦀 café", "$(rm)'\"", long.as_str()] {
-        let command =
-            CRITERION.run_command(&executable(), &launch(), &Selection::One(id), Duration::from_secs(1));
-        let at = command.args.iter().position(|arg| arg == "--exact").unwrap();
-        assert_eq!(command.args[at + 1], OsString::from(id));
         let value =
             latency(id, files("anything", id, r#"{"sampling_mode":"Flat","iters":[2.0],"times":[7.0]}"#));
         assert_close(value, 3.5);
@@ -251,7 +269,7 @@ fn criterion_directories_that_collide_are_told_apart_by_their_ids() {
 }
 
 #[test]
-fn criterion_ids_that_exact_cannot_take_are_selected_by_a_pattern() {
+fn criterion_ids_are_selected_by_a_pattern_that_every_version_takes() {
     let filter = |id: &str| {
         let command =
             CRITERION.run_command(&executable(), &launch(), &Selection::One(id), Duration::from_secs(1));
@@ -260,8 +278,11 @@ fn criterion_ids_that_exact_cannot_take_are_selected_by_a_pattern() {
         words[1..end].join(" ")
     };
     let start = format!("a.b/{}", "x".repeat(96));
-    assert_eq!(filter("sum..."), "--exact sum...");
-    assert_eq!(filter("run #x"), "--exact run #x");
+    assert_eq!(filter("tiny"), "^tiny$");
+    assert_eq!(filter("fixed/x y?z:*"), r"^fixed/x y\?z:\*$");
+    assert_eq!(filter("a \"b\" \\ 🦀"), "^a \"b\" \\\\ 🦀$");
+    assert_eq!(filter("sum..."), r"^sum\.\.\.$");
+    assert_eq!(filter("run #x"), r"^run \#x$");
     assert_eq!(filter(""), "^$");
     assert_eq!(filter("-1"), r"^\-1$");
     assert_eq!(filter("run #2"), r"^(run|run \#2)$");
@@ -326,7 +347,7 @@ fn criterion_files_that_do_not_parse_name_the_file_and_what_to_check() {
 }
 
 #[test]
-fn criterion_measurement_in_another_unit_than_time_is_refused() {
+fn criterion_measurement_in_another_unit_than_time_is_no_latency() {
     let sample = r#"{"iters":[1.0],"times":[5.0]}"#;
     let texts = [
         "cycles                  time:   [120.00 cycles 121.00 cycles 122.00 cycles]\n",
@@ -336,14 +357,15 @@ fn criterion_measurement_in_another_unit_than_time_is_refused() {
     for text in texts {
         let mut run = output(text.as_bytes(), b"", 0);
         run.files = files("cycles", "cycles", sample);
-        let (kind, message) = failure("cycles", &run);
-        assert_eq!(kind, ErrorKind::Output);
-        assert!(message.contains("WallTime"), "{message}");
+        let measured = CRITERION.parse_run(&Selection::One("cycles"), &launch(), &run).unwrap();
+        let values: Vec<(&Metric, f64)> = measured[0].values.iter().collect();
+        assert_eq!(values, [(&Metric::Own("measurement".into()), 5.0)], "{text}");
     }
     let printed = b"my own time: [1 apples 2 apples 3 apples]\ncycles  time:   [1.0 us 1.1 us 1.2 us]\n";
     let mut run = output(printed, b"", 0);
     run.files = files("cycles", "cycles", sample);
-    assert!(CRITERION.parse_run(&Selection::One("cycles"), &launch(), &run).is_ok());
+    let measured = CRITERION.parse_run(&Selection::One("cycles"), &launch(), &run).unwrap();
+    assert_eq!(measured[0].values.get(&Metric::Latency), Some(5.0));
 }
 
 #[test]
@@ -364,7 +386,7 @@ fn criterion_commands_have_the_measured_flags_and_a_fresh_home() {
     executable.runner = vec!["taskset".into(), "1".into()];
     let timeout = Duration::from_secs(7);
     let run = CRITERION.run_command(&executable, &launch, &Selection::One("grp/alloc/v/100"), timeout);
-    let words = "1 /slot/target/release/deps/toy-1 --bench --exact grp/alloc/v/100 --noplot \
+    let words = "1 /slot/target/release/deps/toy-1 --bench ^grp/alloc/v/100$ --noplot \
                  --sample-size 50 --warm-up-time 0.001 --measurement-time 0.01 --nresamples 10 --color=never";
     assert_eq!(run.program, Path::new("taskset"));
     assert_eq!(run.args, words.split_whitespace().map(OsString::from).collect::<Vec<_>>());
@@ -376,10 +398,7 @@ fn criterion_commands_have_the_measured_flags_and_a_fresh_home() {
     assert_eq!(run.env, env);
 
     let list = CRITERION.list_command(&executable, &launch).unwrap();
-    assert_eq!(
-        list.args[1..6],
-        ["/slot/target/release/deps/toy-1", "--bench", "--list", "--format", "terse"]
-    );
+    assert_eq!(list.args[1..5], ["/slot/target/release/deps/toy-1", "--bench", "--list", "--quick"]);
     assert_eq!(list.scratch_variable, Some("CRITERION_HOME"), "without it criterion starts cargo");
     assert!(list.capture_stdout && list.collect.is_empty());
 }

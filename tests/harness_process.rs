@@ -36,6 +36,7 @@ fn launch(exit_codes: &[i32]) -> ResolvedLaunch {
         cwd: PathBuf::from("/slot/crate/sub"),
         stdin: Some(PathBuf::from("/slot/crate/in.txt")),
         exit_codes: exit_codes.to_vec(),
+        facts: Default::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use cargo_benchgate::harness::contract::{CollectedFile, Executable, ExitOutcome,
 use cargo_benchgate::measure::scripted::output;
 use cargo_benchgate::measure::{
     ExecuteError, MeasurePlan, Measured, MeasuredBenchmark, Observer, Part, PlannedBenchmark, Progress,
-    ScriptedExecutor, SidePlan, StartProblem, StopAtMinimum, StopRule, WorkPlan, measure,
+    ScriptedExecutor, SidePlan, StartProblem, StopAtMinimum, StopRule, UnitPlan, WorkPlan, measure,
 };
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::Metric;
@@ -37,7 +37,9 @@ fn side(revision: usize, name: &str) -> SidePlan {
             cwd: "/live".into(),
             stdin: None,
             exit_codes: vec![0],
+            facts: Default::default(),
         },
+        prepare: Vec::new(),
         work: None,
     }
 }
@@ -52,6 +54,7 @@ fn benchmark(name: &str, samples: SampleCount) -> PlannedBenchmark {
         min_samples: 2,
         head_alone_until: 0,
         sides: vec![Some(side(BASE, name)), Some(side(HEAD, name))],
+        unit: UnitPlan::default(),
     }
 }
 
@@ -606,10 +609,11 @@ fn criterion_run(id: &str, iterations: f64, total_ns: f64) -> RunOutput {
 fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other() {
     let mut executor = ScriptedExecutor::default();
     let ids = ["slow/a", "slow/b", "fast/a"];
+    // What criterion is told to select by.
     for revision in [BASE, HEAD] {
         for id in ids {
             // Only the first, ordinary runs of the group are long.
-            executor.on(revision, id, move |_| {
+            executor.on(revision, &format!("^{id}$"), move |_| {
                 let total_ns = if id.starts_with("slow/") { 3e9 } else { 1e7 };
                 Ok(criterion_run(id, 1e7, total_ns))
             });
@@ -627,7 +631,8 @@ fn one_benchmark_with_a_time_of_its_own_makes_its_whole_group_quick_and_no_other
     let quick: Vec<bool> = measured.benchmarks.iter().map(|it| it.quick).collect();
     assert_eq!(quick, [true, true, false]);
     let ordinary = |id: &str| {
-        let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| arg == id));
+        let wanted = format!("^{id}$");
+        let of_id = executor.calls.iter().filter(|call| call.command.args.iter().any(|arg| *arg == *wanted));
         of_id.filter(|call| !call.command.args.iter().any(|arg| arg == "--quick")).count()
     };
     assert_eq!(ordinary("slow/a") + ordinary("slow/b"), 1, "the first warm-up run of the group tells it");

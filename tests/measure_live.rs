@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use cargo_benchgate::harness::HarnessKind;
 use cargo_benchgate::harness::contract::{Executable, ResolvedLaunch};
 use cargo_benchgate::measure::{
-    LiveExecutor, MeasurePlan, PlannedBenchmark, RunnerClient, SidePlan, StopAtMinimum, WorkPlan, measure,
+    LiveExecutor, MeasurePlan, PlannedBenchmark, RunnerClient, SidePlan, StopAtMinimum, UnitPlan, WorkPlan,
+    measure,
 };
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::Metric;
@@ -33,8 +34,10 @@ fn side(home: &Path, revision: usize, name: &str) -> SidePlan {
             cwd: live.clone(),
             stdin: None,
             exit_codes: vec![0],
+            facts: Default::default(),
         },
         work: Some(WorkPlan::File(live.join("input"))),
+        prepare: Vec::new(),
     }
 }
 
@@ -52,6 +55,7 @@ fn benchmark(home: &Path, name: &str) -> PlannedBenchmark {
         min_samples: 2,
         head_alone_until: 0,
         sides: vec![Some(side(home, 0, name)), Some(side(home, 1, name))],
+        unit: UnitPlan::default(),
     }
 }
 

@@ -203,7 +203,7 @@ fn html_shows_the_numbers_of_the_json_and_holds_the_exact_ones() {
             let cells: Vec<&str> = row.split("<td").skip(1).collect();
             let text = |at: usize| {
                 let inner = cells[at].split_once('>').unwrap().1;
-                let inner = inner.trim_start_matches(|c| c == '<').trim_start_matches("span>");
+                let inner = inner.trim_start_matches('<').trim_start_matches("span>");
                 let inner = match inner.split_once("\">") {
                     Some((tag, rest)) if tag.starts_with("button") => rest,
                     _ => inner,

@@ -278,20 +278,15 @@ fn ignored_files_come_along_when_they_are_named() {
 }
 
 #[test]
-fn submodules_and_nested_repositories_are_left_out_and_said() {
+fn nested_repositories_are_left_out_and_said() {
     need_git!();
     let made = TestRepository::new();
-    let other = TestRepository::new();
-    let url = other.root().to_str().unwrap();
-    made.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", url, "sub"]);
-    made.commit("with a submodule");
     made.git(&["init", "-q", "nested"]);
     made.write("nested/file", "x");
     let (repository, slot) = slot(&made);
     let checkout = snapshot(&repository, &slot, &[]);
-    assert!(!checkout.path.join("sub/README.md").exists() && !checkout.path.join("nested").exists());
+    assert!(!checkout.path.join("nested").exists());
     let notes = checkout.notes.join("\n");
-    assert!(notes.contains("submodule 'sub' is not checked out"), "{notes}");
     assert!(notes.contains("'nested' is a repository of its own"), "{notes}");
     assert!(!checkout.dirty, "{notes}");
     checkout.remove().unwrap();
@@ -331,28 +326,6 @@ fn a_sparse_working_tree_makes_a_sparse_checkout() {
     assert_eq!(differing(&ours, &theirs), Vec::<PathBuf>::new());
     let files: Vec<&Path> = checkout.files.iter().map(|file| file.path.as_path()).collect();
     assert_eq!(files, ours.keys().map(PathBuf::as_path).collect::<Vec<_>>());
-}
-
-#[test]
-fn what_a_partial_clone_lacks_is_not_fetched_but_named() {
-    need_git!();
-    let made = varied();
-    made.write("README.md", "second\n");
-    made.commit("second");
-    made.git(&["config", "uploadpack.allowFilter", "true"]);
-    let clone = made.clone_to("partial", &["--filter=blob:none"]);
-    let repository = Repository::discover(&clone).unwrap();
-    let slot = SlotRoot::new(&made.beside("cache"), &repository).unwrap().acquire().unwrap();
-    let base = Content::Commit(repository.resolve("HEAD~1").unwrap());
-    let error = slot.checkout("base", base.clone(), &GO_ON).unwrap_err();
-    assert!(matches!(error, RevisionError::PartialClone { .. }) && !error.is_usage(), "{error}");
-    assert!(error.to_string().contains("'git fetch --refetch --no-filter'"), "{error}");
-    assert!(!clone.join(".git/worktrees").exists() && !slot.tree("base").exists());
-    // The line that is shown works.
-    made.git_in(&clone, &["fetch", "-q", "--refetch", "--no-filter"]);
-    let repository = Repository::discover(&clone).unwrap();
-    let slot = SlotRoot::new(&made.beside("cache"), &repository).unwrap().acquire().unwrap();
-    assert!(slot.checkout("base", base, &GO_ON).unwrap().path.join("README.md").exists());
 }
 
 #[test]

@@ -86,11 +86,31 @@ fn unknown_keys_name_the_nearest_one_of_their_table() {
 }
 
 #[test]
+fn hooks_are_lists_of_commands_and_each_command_names_a_program() {
+    let help = "write a list of commands, each a list of words, like [[\"./gen-data\", \"--big\"]]; no shell is started";
+    one(of_entry("setup = \"./x\""), &format!("setup = \"./x\": is not a list; {help}"));
+    one(
+        of_entry("prepare_each = [\"./x\"]"),
+        &format!("prepare_each = [\"./x\"]: holds \"./x\", which is no list of words; {help}"),
+    );
+    one(of_entry("cleanup = [[]]"), &format!("cleanup = [[]]: holds an empty command; {help}"));
+    one(
+        of_entry("setup = [[\" \"]]"),
+        &format!("setup = [[\" \"]]: holds a command without a program; {help}"),
+    );
+    one(
+        of_entry("setup = [[\"./x\", \"${rot}\"]]"),
+        "setup = [[\"./x\", \"${rot}\"]]: `${rot}` is unknown; did you mean `${root}`?",
+    );
+}
+
+#[test]
 fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
-    one(of_package("toolchain = \"nightly\""), &format!("toolchain = \"nightly\": {problem}"));
-    one(of_package("isolate = false"), &format!("isolate = false: {problem}"));
-    one(of_entry("setup = [[\"./x\"]]"), &format!("setup = [[\"./x\"]]: {problem}"));
+    one(
+        of_package("tolerance.latency.absolute = \"1ms\""),
+        &format!("tolerance = {{ latency = {{ absolute = \"1ms\" }} }}: {problem}"),
+    );
 }
 
 #[test]
@@ -105,6 +125,15 @@ fn summary_takes_percentages_of_its_range_once_a_run() {
         of_package("summary.min_chang = 1"),
         "summary.min_chang = 1: unknown key; did you mean `min_change`?",
     );
+}
+
+#[test]
+fn profiles_are_each_revisions_own_or_heads() {
+    one(
+        of_package("profile_from = \"base\""),
+        "profile_from = \"base\": \"base\" is not a known word; known are each, head",
+    );
+    one(of_package("toolchain = 1"), "toolchain = 1: is not text; write it in quotes");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use cargo_benchgate::suite::settings::{
     Aggregation, Correction, Interval, Method, Operator, Pairing, Preset, Resamples, SampleCount, Statistic,
     Stop,
 };
-use cargo_benchgate::suite::{AlsoFailOn, DEFAULT_PRESET, Overrides, Selection};
+use cargo_benchgate::suite::{AlsoFailOn, DEFAULT_PRESET, Overrides, ProfileFrom, Selection};
 use suite_support::{Project, only};
 
 #[test]
@@ -35,7 +35,9 @@ fn without_tables_every_bench_target_has_the_defaults() {
     let latency = &settings.metrics[&Metric::Latency];
     assert_eq!((latency.max_percent, latency.min_difference), (10.0, 0.0));
     assert!(latency.gate && !latency.asked_for);
-    assert_eq!(settings.metrics.len(), 1);
+    // CPU time is shown where a run of the harness has it, and gates nothing until it is named.
+    assert!(settings.metrics.iter().all(|(metric, limits)| limits.gate == (*metric == Metric::Latency)));
+    assert_eq!(settings.metrics.len(), 2);
     assert_eq!(suite.targets()[0].variants[0].launch, Default::default());
     assert_eq!(suite.targets()[0].manifest_path, "a/Cargo.toml");
 }
@@ -53,7 +55,8 @@ fn default_metrics_follow_the_harness() {
         metrics("process"),
         [(own("latency"), 10.0, true), (own("cpu_total"), 10.0, false), (own("peak_rss"), 10.0, false)]
     );
-    assert_eq!(metrics("criterion"), [(own("latency"), 10.0, true)]);
+    assert_eq!(metrics("criterion"), [(own("latency"), 10.0, true), (own("cpu_total"), 10.0, false)]);
+    assert_eq!(metrics("libtest"), [(own("latency"), 10.0, true)]);
     assert_eq!(metrics("gungraun"), [(own("instructions"), 1.0, true)]);
     assert_eq!(
         metrics("divan"),
@@ -322,7 +325,8 @@ fn budgets_are_read_in_the_unit_of_their_metric_and_the_later_one_wins() {
 #[test]
 fn run_wide_keys_come_from_either_table_and_flags_win() {
     let table = "base = \"main\"\nmax_time = \"10m\"\nalso_fail_on = [\"skipped\", \"inconclusive\"]\n\
-                 profile = \"release\"\nfeatures = [\"x\"]\nallow_partial = true\nsnapshot_include = [\"data/*.bin\"]";
+                 profile = \"release\"\nfeatures = [\"x\"]\nallow_partial = true\nsnapshot_include = [\"data/*.bin\"]\n\
+                 toolchain = \"nightly\"\nprofile_from = \"head\"";
     let project = Project::default().package("a", table, &["b"]);
     let run = project.load().run;
     assert_eq!(run.base.as_deref(), Some("main"));
@@ -330,6 +334,7 @@ fn run_wide_keys_come_from_either_table_and_flags_win() {
     assert_eq!(run.also_fail_on, [AlsoFailOn::Inconclusive, AlsoFailOn::Skipped]);
     assert_eq!((run.profile.as_str(), run.allow_partial), ("release", true));
     assert_eq!(run.snapshot_include, ["data/*.bin"]);
+    assert_eq!((run.toolchain.as_deref(), run.profile_from), (Some("nightly"), ProfileFrom::Head));
     let flags = Overrides {
         base: Some("v1".to_owned()),
         profile: Some("dev".to_owned()),

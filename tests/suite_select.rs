@@ -94,6 +94,23 @@ fn filter_flags_match_ids_and_labels() {
 }
 
 #[test]
+fn text_after_two_dashes_is_a_part_of_the_id_alone_and_goes_with_the_other_filters() {
+    let project = Project::default().package("a", "", &["b"]);
+    let has = |containing: &[&str], skips: &[&str], benchmark| {
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        let selection =
+            Selection { containing: texts(containing), skips: texts(skips), ..Default::default() };
+        let suite = project.load_with(&selection, &Overrides::default()).expect("loads");
+        suite.benchmark(&id("a", "b"), "", benchmark, "criterion").expect("resolves").is_some()
+    };
+    assert!(has(&["son/"], &[], "json/1") && !has(&["json/"], &[], "xml/1"));
+    assert!(has(&["x", "json"], &[], "json/1"), "one of several is enough");
+    assert!(has(&["[a*"], &[], "f[a*]") && !has(&["a*"], &[], "ab"), "it is no glob");
+    assert!(!has(&["b"], &[], "json/1"), "the target's name is not part of the id");
+    assert!(!has(&["json"], &["*1"], "json/1") && has(&[], &[], "xml/1"));
+}
+
+#[test]
 fn unknown_targets_and_variants_have_no_benchmarks() {
     let suite = Project::default().package("a", "", &["b"]).load();
     let none =
@@ -205,7 +222,7 @@ fn the_list_has_a_row_for_each_variant_and_each_filtered_entry() {
     let rows = project.load().list(|_| None);
     let short: Vec<_> =
         rows.iter().map(|r| (r.variant.as_str(), r.filter.join(" "), r.metrics.len())).collect();
-    assert_eq!(short, [("", String::new(), 1), ("", "json/*".to_owned(), 1), ("cold", String::new(), 0)]);
+    assert_eq!(short, [("", String::new(), 2), ("", "json/*".to_owned(), 2), ("cold", String::new(), 0)]);
     assert_eq!(rows[0].assumed_harness, HarnessChoice::Criterion);
     assert_eq!(rows[0].harness, HarnessChoice::Auto);
     assert_eq!(rows[1].metrics[0].max_percent, 5.0);

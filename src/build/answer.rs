@@ -65,6 +65,50 @@ impl Answer {
         own().rfind(|script| script.out_dir.as_std_path().starts_with(output)).or_else(|| own().next_back())
     }
 
+    /// Whether a package with a path lies outside this tree.
+    pub(super) fn has_foreign_sources(&self, tree: &Path) -> bool {
+        self.artifacts.iter().any(|artifact| {
+            artifact.package_id.repr.starts_with("path+")
+                && !artifact.manifest_path.as_std_path().starts_with(tree)
+        })
+    }
+
+    /// The dynamic libraries that were built: those of crates by the names of their targets, and the files that build
+    /// scripts left where the loader looks.
+    pub(super) fn libraries(&self, native: &BTreeSet<PathBuf>, target: &Path) -> BTreeMap<String, PathBuf> {
+        let is_dynamic = |path: &Path| {
+            path.extension().is_some_and(|end| ["so", "dylib", "dll"].iter().any(|known| end == *known))
+        };
+        let mut libraries = BTreeMap::new();
+        for artifact in self.artifacts.iter().filter(|artifact| !artifact.target.is_proc_macro()) {
+            for file in artifact.filenames.iter().filter(|file| is_dynamic(file.as_std_path())) {
+                let name = format!("crate {}", artifact.target.name);
+                libraries.insert(name, file.as_std_path().to_owned());
+            }
+        }
+        for directory in native.iter().filter(|directory| directory.starts_with(target)) {
+            let Ok(entries) = directory.read_dir() else { continue };
+            for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_dynamic(path)) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                libraries.insert(format!("file {name}"), path);
+            }
+        }
+        libraries
+    }
+
+    /// The directories that build scripts of packages with a path wrote to, by package without its version. Of a
+    /// package with two runs, the one below `output`.
+    pub(super) fn generated(&self, output: &Path) -> BTreeMap<String, PathBuf> {
+        let own = self.scripts.iter().filter(|script| script.package_id.repr.starts_with("path+"));
+        own.filter_map(|script| {
+            let script = self.script(&script.package_id, output)?;
+            let name =
+                script.package_id.repr.rsplit_once('@').map_or(&*script.package_id.repr, |(name, _)| name);
+            Some((name.to_owned(), script.out_dir.as_std_path().to_owned()))
+        })
+        .collect()
+    }
+
     /// The library search paths of all build scripts.
     pub(super) fn native(&self) -> BTreeSet<PathBuf> {
         let paths = self.scripts.iter().flat_map(|script| &script.linked_paths);

@@ -28,27 +28,50 @@ impl Artifact {
     }
 
     fn scan(source: &mut impl Read, chunk: usize) -> std::io::Result<Self> {
-        let overlap = Marker::ALL.iter().map(|marker| marker.bytes().len() - 1).max().unwrap_or(0);
-        let finders: Vec<_> =
-            Marker::ALL.iter().map(|marker| (*marker, Finder::new(marker.bytes()))).collect();
-        let mut found = vec![false; Marker::ALL.len()];
+        let marks: Vec<&[u8]> = Marker::ALL.iter().map(|marker| marker.bytes()).collect();
         let mut hasher = Sha256::new();
-        let mut window = Vec::with_capacity(chunk + overlap);
-        loop {
-            let old = window.len();
-            let read = source.by_ref().take(chunk as u64).read_to_end(&mut window)?;
-            if read == 0 {
-                break;
-            }
-            hasher.update(&window[old..]);
-            for (found, (_, finder)) in found.iter_mut().zip(&finders) {
-                *found = *found || finder.find(&window).is_some();
-            }
-            // A mark may lie across two pieces.
-            window.drain(..window.len().saturating_sub(overlap));
-        }
-        let markers = finders.iter().zip(&found).filter(|(_, found)| **found).map(|((name, _), _)| *name);
+        let found = search(source, &marks, chunk, |bytes| hasher.update(bytes))?;
+        let markers = Marker::ALL.iter().zip(&found).filter(|(_, found)| **found).map(|(name, _)| *name);
         Ok(Self { sha256: hexadecimal(&hasher.finalize()), markers: markers.collect() })
+    }
+}
+
+/// SHA-256 of a file, in hexadecimal.
+pub(super) fn sha256_of(path: &Path) -> std::io::Result<String> {
+    let mut hasher = Sha256::new();
+    search(&mut fs_err::File::open(path)?, &[], CHUNK, |bytes| hasher.update(bytes))?;
+    Ok(hexadecimal(&hasher.finalize()))
+}
+
+/// Which of these words occur in the file.
+pub(super) fn words_in(path: &Path, words: &[&str]) -> std::io::Result<Vec<bool>> {
+    let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    search(&mut fs_err::File::open(path)?, &words, CHUNK, |_| {})
+}
+
+/// Which of these byte strings occur; every byte is shown once.
+fn search(
+    source: &mut impl Read,
+    needles: &[&[u8]],
+    chunk: usize,
+    mut see: impl FnMut(&[u8]),
+) -> std::io::Result<Vec<bool>> {
+    let overlap = needles.iter().map(|needle| needle.len().saturating_sub(1)).max().unwrap_or(0);
+    let finders: Vec<_> = needles.iter().map(Finder::new).collect();
+    let mut found = vec![false; needles.len()];
+    let mut window = Vec::with_capacity(chunk + overlap);
+    loop {
+        let old = window.len();
+        let read = source.by_ref().take(chunk as u64).read_to_end(&mut window)?;
+        if read == 0 {
+            return Ok(found);
+        }
+        see(&window[old..]);
+        for (found, finder) in found.iter_mut().zip(&finders) {
+            *found = *found || finder.find(&window).is_some();
+        }
+        // A needle may lie across two pieces.
+        window.drain(..window.len().saturating_sub(overlap));
     }
 }
 

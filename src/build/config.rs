@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use cargo_metadata::cargo_platform::{Cfg, Platform};
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::{BuildError, CargoSettings};
@@ -29,7 +30,7 @@ struct Layer {
 }
 
 /// One `[env]` entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EnvEntry {
     /// The value, absolute when it was relative to the configuration.
     pub value: OsString,
@@ -69,6 +70,11 @@ impl CargoConfig {
             }
         }
         Ok(config)
+    }
+
+    /// The files and arguments it was read from, with what they say.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (&Path, String)> {
+        self.layers.iter().map(|layer| (layer.file.as_path(), layer.table.to_string()))
     }
 
     /// All `[env]` entries; relative ones are below the root of their file.

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{BuildScript, Package};
+use serde::{Deserialize, Serialize};
 
 use super::config::EnvEntry;
 
@@ -25,8 +26,6 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
 
 /// What the environment is made from; all paths already behind the fixed path.
 pub(super) struct Inputs<'a> {
-    /// The environment to start from.
-    pub parent: &'a [(OsString, OsString)],
     /// Cargo itself.
     pub cargo: &'a Path,
     /// The package of the program.
@@ -47,33 +46,91 @@ pub(super) struct Inputs<'a> {
     pub config: &'a BTreeMap<String, EnvEntry>,
 }
 
-/// The whole environment, sorted by name.
-pub(super) fn environment(inputs: &Inputs<'_>) -> Vec<(OsString, OsString)> {
-    let kept = inputs.parent.iter().filter(|(name, _)| !is_scrubbed(name)).cloned();
-    let inherited: BTreeMap<OsString, OsString> = kept.collect();
+/// What a build says of the environment, apart from what is inherited: that is another one on another day, and may
+/// hold secrets, so it is not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Recipe {
+    cargo: PathBuf,
+    /// What cargo and the build script set.
+    set: BTreeMap<String, String>,
+    /// What the configuration sets, where the build has not.
+    config: BTreeMap<String, EnvEntry>,
+    /// Where dynamic libraries are looked for first.
+    libraries: Vec<PathBuf>,
+}
 
-    let mut set: BTreeMap<OsString, OsString> = BTreeMap::new();
-    set.insert(LIBRARY_PATH.into(), library_path(inputs, inherited.get(OsStr::new(LIBRARY_PATH))));
-    if let Some(script) = inputs.build_script {
-        set.insert("OUT_DIR".into(), script.out_dir.as_std_path().into());
-        set.extend(script.env.iter().map(|(name, value)| (name.into(), value.into())));
-    }
-    set.insert("CARGO".into(), inputs.cargo.into());
-    for (name, path) in inputs.programs {
-        set.insert(format!("CARGO_BIN_EXE_{name}").into(), path.into());
-    }
-    set.extend(package_variables(inputs.package, inputs.rust_version));
-
-    for (name, entry) in inputs.config {
-        let name = OsString::from(name);
-        if set.contains_key(&name) || (!entry.force && inherited.contains_key(&name)) {
-            continue;
+impl Recipe {
+    pub(super) fn new(inputs: &Inputs<'_>) -> Self {
+        let mut set = BTreeMap::new();
+        if let Some(script) = inputs.build_script {
+            set.insert("OUT_DIR".to_owned(), script.out_dir.to_string());
+            set.extend(script.env.iter().cloned());
         }
-        set.insert(name, entry.value.clone());
+        for (name, path) in inputs.programs {
+            // Paths of cargo's messages are text.
+            set.insert(format!("CARGO_BIN_EXE_{name}"), path.to_string_lossy().into_owned());
+        }
+        set.extend(package_variables(inputs.package, inputs.rust_version));
+        // Cargo's order: search paths of build scripts inside the output, the output, its dependencies, the toolchain.
+        let own = inputs.native.iter().filter(|path| path.starts_with(inputs.output));
+        let mut libraries: Vec<PathBuf> = own.cloned().collect();
+        libraries.extend([inputs.output.to_owned(), inputs.output.join("deps"), inputs.libraries.to_owned()]);
+        Self { cargo: inputs.cargo.to_owned(), set, config: inputs.config.clone(), libraries }
     }
-    let mut whole = inherited;
-    whole.extend(set);
-    whole.into_iter().collect()
+
+    /// The whole environment, sorted by name, on top of what is inherited.
+    pub(super) fn environment(&self, parent: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+        let kept = parent.iter().filter(|(name, _)| !is_scrubbed(name)).cloned();
+        let inherited: BTreeMap<OsString, OsString> = kept.collect();
+        let mut set: BTreeMap<OsString, OsString> = BTreeMap::new();
+        let libraries = self.library_path(parent, inherited.get(OsStr::new(LIBRARY_PATH)));
+        set.insert(LIBRARY_PATH.into(), libraries);
+        set.extend(self.set.iter().map(|(name, value)| (name.into(), value.into())));
+        set.insert("CARGO".into(), self.cargo.clone().into());
+        for (name, entry) in &self.config {
+            let name = OsString::from(name);
+            if set.contains_key(&name) || (!entry.force && inherited.contains_key(&name)) {
+                continue;
+            }
+            set.insert(name, entry.value.clone());
+        }
+        let mut whole = inherited;
+        whole.extend(set);
+        whole.into_iter().collect()
+    }
+
+    /// The search path with what was inherited behind.
+    fn library_path(&self, parent: &[(OsString, OsString)], inherited: Option<&OsString>) -> OsString {
+        let mut paths = self.libraries.clone();
+        let inherited: Vec<PathBuf> =
+            inherited.map(|text| std::env::split_paths(text).collect()).unwrap_or_default();
+        if inherited.starts_with(&paths) {
+            paths = inherited;
+        } else if cfg!(target_os = "macos") && inherited.is_empty() {
+            // Setting the variable turns off the loader's own default, so cargo spells it out.
+            let home = parent.iter().find(|(name, _)| name == "HOME");
+            paths.extend(home.map(|(_, home)| Path::new(home).join("lib")));
+            paths.extend(["/usr/local/lib", "/usr/lib"].map(PathBuf::from));
+        } else {
+            paths.extend(inherited);
+        }
+        // A path with the list's separator in it cannot be listed; cargo itself refuses to build in such a place.
+        std::env::join_paths(&paths).unwrap_or_default()
+    }
+
+    /// A variable whose value differs in another recipe and that a program may look at: one that the configuration
+    /// sets, or one whose name is in the programs. Where libraries lie is no matter, and what the build script
+    /// generated is compared by itself.
+    pub(super) fn difference(&self, other: &Self, is_named: &mut dyn FnMut(&str) -> bool) -> Option<String> {
+        let names: BTreeSet<&String> = self.set.keys().chain(other.set.keys()).collect();
+        let changed =
+            |name: &&&String| name.as_str() != "OUT_DIR" && self.set.get(**name) != other.set.get(**name);
+        if let Some(name) = names.iter().filter(changed).find(|name| is_named(name)) {
+            return Some((**name).clone());
+        }
+        let names: BTreeSet<&String> = self.config.keys().chain(other.config.keys()).collect();
+        names.into_iter().find(|name| self.config.get(*name) != other.config.get(*name)).cloned()
+    }
 }
 
 fn is_scrubbed(name: &OsStr) -> bool {
@@ -81,9 +138,9 @@ fn is_scrubbed(name: &OsStr) -> bool {
     SCRUBBED.contains(&name) || SCRUBBED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-fn package_variables(package: &Package, rust_version: &str) -> Vec<(OsString, OsString)> {
+fn package_variables(package: &Package, rust_version: &str) -> Vec<(String, String)> {
     let version = &package.version;
-    let manifest = package.manifest_path.as_std_path();
+    let manifest = &package.manifest_path;
     let path = |path: &Option<cargo_metadata::camino::Utf8PathBuf>| {
         path.as_ref().map(ToString::to_string).unwrap_or_default()
     };
@@ -103,34 +160,8 @@ fn package_variables(package: &Package, rust_version: &str) -> Vec<(OsString, Os
         ("CARGO_PKG_LICENSE_FILE", path(&package.license_file)),
         ("CARGO_PKG_README", path(&package.readme)),
         ("CARGO_PKG_RUST_VERSION", rust_version.to_owned()),
+        ("CARGO_MANIFEST_DIR", manifest.parent().unwrap_or(manifest).to_string()),
+        ("CARGO_MANIFEST_PATH", manifest.to_string()),
     ];
-    let mut variables: Vec<(OsString, OsString)> =
-        texts.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    variables.push(("CARGO_MANIFEST_DIR".into(), manifest.parent().unwrap_or(manifest).into()));
-    variables.push(("CARGO_MANIFEST_PATH".into(), manifest.into()));
-    variables
-}
-
-/// Cargo's order: search paths of build scripts inside the output, the output, its dependencies, the toolchain, what
-/// was inherited.
-fn library_path(inputs: &Inputs<'_>, inherited: Option<&OsString>) -> OsString {
-    let mut paths: Vec<PathBuf> =
-        inputs.native.iter().filter(|path| path.starts_with(inputs.output)).cloned().collect();
-    paths.push(inputs.output.to_owned());
-    paths.push(inputs.output.join("deps"));
-    paths.push(inputs.libraries.to_owned());
-    let inherited: Vec<PathBuf> =
-        inherited.map(|text| std::env::split_paths(text).collect()).unwrap_or_default();
-    if inherited.starts_with(&paths) {
-        paths = inherited;
-    } else if cfg!(target_os = "macos") && inherited.is_empty() {
-        // Setting the variable turns off the loader's own default, so cargo spells it out.
-        let home = inputs.parent.iter().find(|(name, _)| name == "HOME");
-        paths.extend(home.map(|(_, home)| Path::new(home).join("lib")));
-        paths.extend(["/usr/local/lib", "/usr/lib"].map(PathBuf::from));
-    } else {
-        paths.extend(inherited);
-    }
-    // A path with the list's separator in it cannot be listed; cargo itself refuses to build in such a place.
-    std::env::join_paths(&paths).unwrap_or_default()
+    texts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

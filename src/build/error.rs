@@ -44,6 +44,8 @@ pub enum BuildError {
         command: String,
         /// How it ended.
         exit: String,
+        /// Whether cargo came so far as to build something.
+        started: bool,
     },
     /// The stop flag was set, or cargo was ended by the user's signal.
     #[error("interrupted while building")]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use super::process::{ask, display};
@@ -20,6 +21,7 @@ const HARNESS_CRATES: &[&str] = &[
     "iai",
     "tango-bench",
     "bencher",
+    "codspeed-bencher-compat",
 ];
 
 /// The members of a workspace, with their targets and metadata tables.
@@ -38,6 +40,8 @@ pub struct TargetInfo {
     pub id: TargetId,
     /// The features without which cargo refuses to build it.
     pub required_features: Vec<String>,
+    /// Its first source file.
+    pub source: Utf8PathBuf,
 }
 
 /// Asks cargo for the workspace of `manifest`. Never resolves, so it needs no network and writes no Cargo.lock.
@@ -73,6 +77,7 @@ impl Workspace {
                 targets.push(TargetInfo {
                     id: TargetId { package: package.name.to_string(), kind, target: target.name.clone() },
                     required_features: target.required_features.clone(),
+                    source: target.src_path.clone(),
                 });
             }
         }
@@ -126,14 +131,20 @@ pub(super) fn uses_libtest(manifest: &Path, bench: &str) -> Result<bool, BuildEr
     Ok(entry.and_then(|entry| entry.get("harness")).and_then(toml::Value::as_bool).unwrap_or(true))
 }
 
-/// The harness crates among the package's own dependencies, by their real names.
+/// The harness crates among the package's own dependencies, by their real names or by those they are renamed to.
 pub(super) fn harness_crates(package: &Package) -> Vec<&'static str> {
     let depends = |name: &&str| {
         package.dependencies.iter().any(|dependency| {
-            dependency.name == *name && dependency.kind != cargo_metadata::DependencyKind::Build
+            (dependency.name == *name || dependency.rename.as_deref() == Some(*name))
+                && dependency.kind != cargo_metadata::DependencyKind::Build
         })
     };
     HARNESS_CRATES.iter().copied().filter(depends).collect()
+}
+
+/// The known harness crate of that name.
+pub(super) fn harness_crate(name: &str) -> Option<&'static str> {
+    HARNESS_CRATES.iter().copied().find(|known| *known == name)
 }
 
 /// The required features that the user's selection leaves off.

@@ -51,9 +51,10 @@ pub(super) fn ask(command: &mut Command, action: &'static str) -> Result<Vec<u8>
     })
 }
 
-/// Runs a build; `line` gets every line of its standard output as it comes.
+/// Runs a build, below the `guard` where there is one; `line` gets every line of its standard output as it comes.
 pub(super) fn run(
-    command: &mut Command,
+    command: &Command,
+    guard: Option<&Path>,
     diagnostics: &Diagnostics,
     stop: &AtomicBool,
     mut line: impl FnMut(&str),
@@ -70,12 +71,14 @@ pub(super) fn run(
     if stop.load(Ordering::SeqCst) {
         return Err(BuildError::Interrupted);
     }
-    let mut child = command
-        .stdin(Stdio::null())
+    let mut child = guarded(command, guard)
+        .stdin(if guard.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped())
         .stderr(stderr)
         .spawn()
         .map_err(|source| BuildError::Start { command: display(command), source })?;
+    // Open as long as we are there: its end tells the guard that we are not.
+    let _held = child.stdin.take();
     let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -113,6 +116,22 @@ pub(super) fn run(
         return Err(BuildError::Interrupted);
     }
     Ok(status)
+}
+
+/// The same command as the guard's.
+#[allow(clippy::disallowed_methods, reason = "the other half of the one place that starts what builds need")]
+fn guarded(command: &Command, guard: Option<&Path>) -> Command {
+    let mut whole = Command::new(guard.map_or(command.get_program(), Path::as_os_str));
+    if guard.is_some() {
+        whole.arg(super::guard::GUARD_ARGUMENT).arg(command.get_program());
+    }
+    // All of a build's environment was set by hand, so this is the whole of it.
+    whole.args(command.get_args()).env_clear();
+    whole.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(directory) = command.get_current_dir() {
+        whole.current_dir(directory);
+    }
+    whole
 }
 
 /// The command as the user could paste it, without its environment.
@@ -174,7 +193,8 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo started; exec sleep 60"]);
         let started = Instant::now();
-        let outcome = run(&mut command, &Diagnostics::Inherit, &stop, |line| {
+        command.env("PATH", std::env::var_os("PATH").expect("tests run with one"));
+        let outcome = run(&command, None, &Diagnostics::Inherit, &stop, |line| {
             assert_eq!(line, "started");
             stop.store(true, Ordering::SeqCst);
         });

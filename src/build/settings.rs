@@ -1,7 +1,7 @@
 //! How cargo is called: the flags the user chose, in cargo's own words.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Toolchain;
@@ -23,6 +23,8 @@ pub struct CargoSettings {
     pub no_default_features: bool,
     /// `--target`.
     pub target: Option<String>,
+    /// Keep the names of functions in the executables, whatever the profile strips: what is counted is found by them.
+    pub symbols: bool,
     /// `--config`, paths made absolute by [`absolute_config`].
     pub config: Vec<String>,
     /// `--locked`.
@@ -37,6 +39,10 @@ pub struct CargoSettings {
     pub verbosity: u8,
     /// `--color`, as written.
     pub color: Option<String>,
+    /// The host triple, where it is known already.
+    pub host: Option<String>,
+    /// Our own executable, which starts cargo in place of us and ends it when we are killed; see [`super::guard`].
+    pub guard: Option<PathBuf>,
 }
 
 impl CargoSettings {
@@ -50,6 +56,7 @@ impl CargoSettings {
             all_features: false,
             no_default_features: false,
             target: None,
+            symbols: false,
             config: Vec::new(),
             locked: false,
             offline: false,
@@ -57,6 +64,8 @@ impl CargoSettings {
             quiet: false,
             verbosity: 0,
             color: None,
+            host: None,
+            guard: None,
         }
     }
 

@@ -3,9 +3,11 @@
 use clap::{Args, Subcommand};
 
 use super::options::OutputFlags;
+use crate::build::describe;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::cache_directory;
 use crate::report::quantity;
+use crate::report::text::visible;
 use crate::revision::cache::{self, SlotUsage};
 use crate::suite::metric::Unit;
 use crate::ui::{self, Ui};
@@ -21,7 +23,7 @@ pub(super) struct CacheArgs {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 enum CacheVerb {
-    /// Show the target directories that are kept, with their sizes
+    /// Show the target directories and the executables that are kept, with their sizes
     List,
     /// Remove them all, except those of runs going on
     Clean,
@@ -37,6 +39,11 @@ pub(super) fn cache(args: &CacheArgs, ui: &Ui) -> Result<ExitCode, Error> {
             for slot in &slots {
                 let in_use = if slot.in_use { ", in use" } else { "" };
                 text.push_str(&format!("{:>10}  {}{in_use}\n", size(slot), slot.repository.display()));
+                for build in &slot.builds {
+                    let what = describe(&build.path).unwrap_or_else(|| "cannot be used".to_owned());
+                    let bytes = quantity::value(build.bytes as f64, &Unit::Bytes);
+                    text.push_str(&format!("{bytes:>10}    executables of {}\n", visible(&what)));
+                }
             }
             text.push_str(&format!("{} in {}\n", total(&slots), directory.display()));
             ui::print(text.as_bytes())

@@ -55,6 +55,12 @@ pub(super) struct RunArgs {
     /// Leave worktrees in place and say where they are
     #[arg(long)]
     keep: bool,
+    /// Build the base again, though its executables are kept from an earlier run, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+    /// Measure programs that are identical on both sides, too
+    #[arg(long)]
+    no_identity: bool,
     #[command(flatten)]
     suite: SuiteArgs,
 }
@@ -96,7 +102,13 @@ impl RunArgs {
     }
 
     pub(super) fn request(&self, command: Command, head: HeadRequest) -> Result<Request, Error> {
-        Ok(Request { keep: self.keep, dry_run: self.dry_run, ..self.suite.request(command, head)? })
+        Ok(Request {
+            keep: self.keep,
+            dry_run: self.dry_run,
+            build_cache: !self.no_cache,
+            identity: !self.no_identity,
+            ..self.suite.request(command, head)?
+        })
     }
 }
 
@@ -121,6 +133,8 @@ impl SuiteArgs {
             dry_run: false,
             ci: None,
             shard: None,
+            build_cache: true,
+            identity: true,
             repeats: 1,
         })
     }

@@ -41,6 +41,20 @@ pub(super) struct BenchmarkSelection {
     /// Leave out benchmarks whose id matches the glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(super) skip: Vec<String>,
+    /// Measure only benchmarks whose id contains the text, as after `cargo bench --` (repeatable)
+    #[arg(last = true, value_name = "TEXT", value_parser = filter_text)]
+    pub(super) containing: Vec<String>,
+}
+
+/// What is given after `--`: no flag of a harness, which would do something else or nothing.
+fn filter_text(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("an empty text is part of every id".to_owned()),
+        text if text.starts_with('-') => Err("only text that ids contain is taken after `--`; the harnesses' own flags are \
+                                             chosen by cargo benchgate, or written as `args` of a [[bench]] entry"
+            .to_owned()),
+        text => Ok(text.to_owned()),
+    }
 }
 
 /// Cargo's own build flags.
@@ -208,6 +222,7 @@ impl PackageSelection {
             benches: benchmarks.bench.clone(),
             filters: benchmarks.filter.clone(),
             skips: benchmarks.skip.clone(),
+            containing: benchmarks.containing.clone(),
         }
     }
 }

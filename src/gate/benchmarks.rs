@@ -1,21 +1,21 @@
 //! The benchmarks of the built programs: which there are, how each stands in the revisions, how it is run.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Context;
-use super::launch::{self, Places};
-use super::programs::{BuiltSide, Programs};
-use crate::build::{BuiltTarget, TargetFailure};
+use super::hooks::Hooks;
+use super::planning::{Together, evidence};
+use super::program::{Program, program};
+use super::programs::Programs;
 use crate::error::Error;
-use crate::harness::{Detection, HarnessKind, detect};
-use crate::measure::{Executor, PlannedBenchmark, SidePlan};
+use crate::harness::HarnessKind;
+use crate::measure::{Executor, PlannedBenchmark};
 use crate::report::model::Shard;
-use crate::suite::identity::{BenchmarkIdentity, TargetId};
-use crate::suite::launch::Launch;
-use crate::suite::settings::BenchmarkSettings;
+use crate::revision::Slot;
+use crate::suite::identity::TargetId;
 use crate::suite::{Suite, TargetPlan, VariantPlan};
-use crate::verdict::budget;
-use crate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Presence, Side};
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Presence};
 
 /// Everything the suite selects: what is known already, and what is to be measured for it.
 #[derive(Debug, Default)]
@@ -30,6 +30,10 @@ pub(super) struct Benchmarks {
     pub(super) notes: Vec<String>,
     /// Which part of the run these are, where they are one.
     pub(super) shard: Option<Shard>,
+    /// The evidence whose instructions are counted in a phase of their own.
+    pub(super) counted: BTreeSet<usize>,
+    /// That whose instructions are asked for and cannot be counted, with the reason.
+    pub(super) not_counted: Vec<(usize, String)>,
 }
 
 /// Finds the harness of every program, lists its benchmarks, and plans the runs.
@@ -41,20 +45,12 @@ pub(super) struct Finder<'a, 'e> {
     pub(super) live_tree: &'a Path,
     pub(super) work_directory: &'a Path,
     pub(super) executor: &'e mut dyn Executor,
+    pub(super) hooks: &'e mut Hooks,
+    pub(super) slot: &'a Slot,
+    /// The processes that measure several benchmarks; their numbers are their places here.
+    pub(super) together: Vec<Together>,
     pub(super) found: Benchmarks,
 }
-
-/// A program of one revision with what measures it.
-struct Program<'a> {
-    /// The number the executor knows the revision by.
-    revision: usize,
-    name: &'a str,
-    built: &'a BuiltTarget,
-    harness: HarnessKind,
-}
-
-/// Why a program of one revision cannot be measured.
-type Trouble = Box<BenchmarkError>;
 
 impl<'a> Finder<'a, '_> {
     /// Goes through all targets of the suite.
@@ -133,8 +129,15 @@ impl<'a> Finder<'a, '_> {
         base: Option<Program<'_>>,
         head: Program<'_>,
     ) -> Result<(), Error> {
-        let ids = base.as_ref().map_or(Ok(Vec::new()), |base| self.ids(target, variant, base));
-        let (base_ids, head_ids) = match (ids, self.ids(target, variant, &head)) {
+        let unchanged = base.is_some() && self.programs.is_unchanged(&target.id);
+        let head_ids = self.ids(target, variant, &head);
+        let ids = match &base {
+            // The same program lists the same.
+            Some(_) if unchanged => head_ids.clone(),
+            Some(base) => self.ids(target, variant, base),
+            None => Ok(Vec::new()),
+        };
+        let (base_ids, head_ids) = match (ids, head_ids) {
             (Ok(base_ids), Ok(head_ids)) => (base_ids, head_ids),
             (Err(trouble), Ok(_)) if trouble.kind == ErrorKind::Unsupported => {
                 self.base_is_unreadable(target, variant, &head, &trouble);
@@ -150,8 +153,9 @@ impl<'a> Finder<'a, '_> {
         };
         if base_ids.is_empty() && head_ids.is_empty() {
             let message = format!(
-                "{} lists no benchmark; check that its `criterion_group!` names some, or take the target out with `--bench`",
-                target.id
+                "{} lists no benchmark; {}, or take the target out with `--bench`",
+                target.id,
+                head.harness.without_benchmarks()
             );
             let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
             self.whole_target_fails(target, variant, trouble);
@@ -207,128 +211,6 @@ impl<'a> Finder<'a, '_> {
         Ok(further)
     }
 
-    /// The ids a program lists; a whole program is one benchmark, named as its target.
-    fn ids(
-        &mut self,
-        target: &TargetPlan,
-        variant: &VariantPlan,
-        program: &Program<'_>,
-    ) -> Result<Vec<String>, Trouble> {
-        let fail = |kind, message: String, stderr| Box::new(BenchmarkError { kind, message, stderr });
-        let launch = self
-            .resolve(&variant.launch, program)
-            .map_err(|message| fail(ErrorKind::StartFailed, message, None))?;
-        let Some(command) = program.harness.list_command(&program.built.executable, &launch.0) else {
-            return Ok(vec![target.id.target.clone()]);
-        };
-        let output = self.executor.execute(program.revision, &command).map_err(|error| {
-            fail(
-                error.kind(),
-                format!("failed to list the benchmarks of {} in {}: {error}", target.id, program.name),
-                None,
-            )
-        })?;
-        program.harness.parse_list(&output).map_err(|error| {
-            let stderr = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-            let message = format!("in {}: {error}", program.name);
-            fail(error.kind, message, Some(stderr).filter(|stderr| !stderr.is_empty()))
-        })
-    }
-
-    /// Plans one benchmark that at least one side has.
-    fn plan(
-        &mut self,
-        target: &TargetPlan,
-        variant: &VariantPlan,
-        id: &str,
-        base: Option<&Program<'_>>,
-        head: Option<&Program<'_>>,
-        further: &[&Program<'_>],
-    ) -> Result<(), Error> {
-        let harness = head.or(base).expect("one side has it").harness;
-        let Some(resolved) = self.suite.benchmark(&target.id, &variant.variant, id, harness.as_str())? else {
-            self.found.left_out.push(id.to_owned());
-            return Ok(());
-        };
-        let settings = resolved.settings;
-        let presence = match (base, head) {
-            (Some(_), Some(_)) => Presence::Compared,
-            (Some(_), None) => Presence::Removed,
-            // Without a base at all nothing is new: head is just measured.
-            (None, _) if self.context.request.command != super::Command::Compare => Presence::Compared,
-            (None, _) => Presence::New,
-        };
-        let mut evidence = evidence(&target.id, &variant.variant, id, harness.as_str(), presence, settings);
-        // Of what is not compared, head alone is measured; a removed one has no head.
-        let sides: Vec<(&str, &Program<'_>)> = match (base, head) {
-            (Some(base), Some(head)) if evidence.settings.compare => [base, head]
-                .into_iter()
-                .chain(further.iter().copied())
-                .map(|program| (program.name, program))
-                .collect(),
-            // A revision against itself: one program on both sides.
-            (_, Some(head)) if self.context.request.command == super::Command::Aa => {
-                vec![("base", head), ("head", head)]
-            }
-            (_, Some(head)) => vec![(head.name, head)],
-            _ => Vec::new(),
-        };
-        let mut plans = Vec::new();
-        for (name, program) in &sides {
-            match self.resolve(&resolved.launch, program) {
-                Ok((launch, work)) => plans.push(Some(SidePlan {
-                    revision: program.revision,
-                    executable: program.built.executable.clone(),
-                    launch,
-                    work,
-                })),
-                Err(message) => {
-                    evidence.error =
-                        Some(BenchmarkError { kind: ErrorKind::StartFailed, message, stderr: None });
-                }
-            }
-            evidence.sides.push(Side {
-                revision: (*name).to_owned(),
-                executable_sha256: Some(program.built.artifact.sha256.clone()),
-                runs: Vec::new(),
-            });
-        }
-        if evidence.error.is_none() && !plans.is_empty() {
-            let compared = 1 < plans.len();
-            self.found.planned.push((
-                self.found.evidence.len(),
-                PlannedBenchmark {
-                    identity: evidence.identity.clone(),
-                    harness,
-                    sampling: evidence.settings.sampling.clone(),
-                    min_samples: if compared { evidence.settings.judge.min_samples } else { 1 },
-                    head_alone_until: budget::samples_needed(&evidence.settings.budgets),
-                    sides: plans,
-                },
-            ));
-        }
-        self.found.evidence.push(evidence);
-        Ok(())
-    }
-
-    /// Fills in a launch for a program; the error is a line for the benchmark's row.
-    fn resolve(
-        &self,
-        launch: &Launch,
-        program: &Program<'_>,
-    ) -> Result<(crate::harness::contract::ResolvedLaunch, Option<crate::measure::WorkPlan>), String> {
-        let root = &program.built.executable.package_root;
-        let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
-        let environment = self.context.environment;
-        let places = Places {
-            // Without a component for the package at the root itself, which would leave a slash at the end.
-            head_root: self.head_tree.join(package).components().collect(),
-            work_directory: self.work_directory,
-            variable: &|name| environment.variable(name).map(str::to_owned),
-        };
-        launch::resolve(launch, &program.built.executable, &places).map_err(|error| error.to_string())
-    }
-
     fn whole_target_fails(&mut self, target: &TargetPlan, variant: &VariantPlan, trouble: BenchmarkError) {
         let harness = variant.launch.harness.as_str();
         self.row(&target.id, &variant.variant, harness, Presence::Compared, None, Some(trouble));
@@ -366,64 +248,4 @@ impl<'a> Finder<'a, '_> {
         evidence.error = error;
         self.found.evidence.push(evidence);
     }
-}
-
-/// A benchmark of which nothing is measured yet.
-fn evidence(
-    target: &TargetId,
-    variant: &str,
-    id: &str,
-    harness: &str,
-    presence: Presence,
-    settings: BenchmarkSettings,
-) -> Evidence {
-    Evidence {
-        identity: BenchmarkIdentity {
-            target: target.clone(),
-            variant: variant.to_owned(),
-            id: id.to_owned(),
-        },
-        harness: harness.to_owned(),
-        presence,
-        presence_note: None,
-        settings,
-        sides: Vec::new(),
-        stopped_because: None,
-        error: None,
-    }
-}
-
-/// A side's program of a target: `None` when the revision does not have the target.
-fn program<'a>(
-    side: &'a BuiltSide,
-    revision: usize,
-    target: &TargetId,
-    launch: &Launch,
-) -> Option<Result<Program<'a>, Trouble>> {
-    let built = match side.built.targets.get(target)? {
-        Ok(built) => built,
-        Err(failure) => return Some(Err(build_failed(side, failure))),
-    };
-    let candidates: Vec<String> = built.harness_crates.iter().map(|name| (*name).to_owned()).collect();
-    let detection =
-        detect(launch.harness, built.uses_libtest.unwrap_or(false), &candidates, &built.artifact.markers);
-    Some(match detection {
-        Detection::Kind(harness) => Ok(Program { revision, name: &side.name, built, harness }),
-        Detection::Unsupported { message, .. } => Err(Box::new(BenchmarkError {
-            kind: ErrorKind::Unsupported,
-            message: format!("{target} in {}: {message}", side.name),
-            stderr: None,
-        })),
-    })
-}
-
-fn build_failed(side: &BuiltSide, failure: &TargetFailure) -> Trouble {
-    Box::new(BenchmarkError {
-        kind: ErrorKind::BuildFailed,
-        message: format!(
-            "in {}: {} did not build; cargo's messages are above\nthe command was `{}`, and ended with {}",
-            side.name, failure.target, failure.command, failure.exit
-        ),
-        stderr: None,
-    })
 }

@@ -1,10 +1,12 @@
 //! Which revisions are compared.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use super::{Command, Context, HeadRequest};
 use crate::error::Error;
 use crate::report::model::Revision;
+use crate::revision::checkout::named;
 use crate::revision::{CiHints, Commit, Content, DefaultBase, HeadChoice};
 use crate::suite::Suite;
 use crate::ui::{self, Ui};
@@ -167,6 +169,30 @@ pub(super) fn announce(chosen: &Chosen, ui: &Ui) {
     }
 }
 
+/// The warning on files of the user's tree that changed between their copy and the end of the builds.
+pub(super) fn edited_while_building(edited: &[PathBuf]) -> String {
+    format!(
+        "the working tree was edited while it was built: {}; what is measured is how it was when the run began, so run again \
+         for the tree as it is now",
+        crate::report::text::visible(&named(edited))
+    )
+}
+
+/// The notes on all checkouts, in order: one that all have once, another with the name of its revision.
+pub(super) fn notes_of_all(sides: &[(&str, &[String])]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for (name, notes) in sides {
+        for note in *notes {
+            let shared = sides.iter().all(|(_, notes)| notes.contains(note));
+            let text = if shared { note.clone() } else { format!("{name}: {note}") };
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+    }
+    all
+}
+
 fn quoted(subject: &str) -> String {
     format!("({})", crate::report::text::visible(subject))
 }
@@ -186,4 +212,25 @@ pub(super) fn show_plan(chosen: &Chosen, suite: &Suite, context: &Context<'_>) -
         .map_err(|error| Error::Execution(format!("failed to write the plan to stdout: {error}")))?;
     ui::print(crate::cli::list::render(suite).as_bytes())
         .map_err(|error| Error::Execution(format!("failed to write the plan to stdout: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn note_of_one_revision_alone_names_it() {
+        let (both, one) = ("in both".to_owned(), "in one".to_owned());
+        let head = [both.clone(), one];
+        let sides = [("base", std::slice::from_ref(&both)), ("head", &head[..])];
+        assert_eq!(notes_of_all(&sides), ["in both", "head: in one"]);
+        assert_eq!(notes_of_all(&sides[..1]), ["in both"]);
+    }
+
+    #[test]
+    fn first_edited_files_are_named_and_the_rest_counted() {
+        let files: Vec<PathBuf> = (0..7).map(|number| format!("src/{number}.rs").into()).collect();
+        let text = edited_while_building(&files);
+        assert!(text.contains("src/4.rs and 2 more;") && !text.contains("5.rs"), "{text}");
+    }
 }

@@ -3,8 +3,7 @@
 use super::Context;
 use super::choice::Chosen;
 use super::measuring::Measured;
-use crate::build::{self, CargoSettings};
-use crate::error::Error;
+use crate::build::{CargoSettings, ToolchainInfo};
 use crate::machine;
 use crate::report::assemble::{Header, assemble, identity_order};
 use crate::report::model::{Report, RunWide, Toolchain};
@@ -19,11 +18,11 @@ pub(super) fn header(
     chosen: &Chosen,
     suite: &Suite,
     cargo: &CargoSettings,
-) -> Result<Header, Error> {
-    let toolchain = build::toolchain_info(cargo, &context.environment.cwd)?;
+    toolchain: &ToolchainInfo,
+) -> Header {
     let mut warnings = suite.notes.clone();
     warnings.extend(chosen.everything_is_new.clone());
-    Ok(Header {
+    Header {
         command: context.request.command.as_str().to_owned(),
         seed: context.seed,
         started_at: Some(now()),
@@ -33,7 +32,7 @@ pub(super) fn header(
         toolchain: Some(Toolchain {
             rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
             cargo: toolchain.cargo.trim().to_owned(),
-            target: cargo.target.clone().unwrap_or(toolchain.host),
+            target: cargo.target.clone().unwrap_or_else(|| toolchain.host.clone()),
             profile: cargo.profile.clone(),
         }),
         suite: RunWide {
@@ -47,7 +46,7 @@ pub(super) fn header(
             merged_shards: None,
         },
         warnings,
-    })
+    }
 }
 
 /// Judges what was measured. A clean-up that failed turns status 0 into 4.

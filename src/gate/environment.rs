@@ -6,12 +6,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use etcetera::BaseStrategy;
 
 use crate::error::{Error, ExitCode};
-use crate::revision::CiHints;
+use crate::revision::{CiHints, LOCATION_VARIABLES};
+use crate::suite::quantity::parse_size;
 
 /// The surroundings of a run.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct Environment {
     pub cwd: PathBuf,
     /// Where worktrees and target directories are kept.
     pub cache: PathBuf,
+    /// How much the kept executables may take on disk, in bytes; 0: none are kept.
+    pub cache_limit_bytes: u64,
     /// The cargo to call.
     pub cargo: PathBuf,
     /// Our own executable, started again as the runner.
@@ -48,6 +50,7 @@ impl Environment {
         Ok(Self {
             cwd,
             cache: cache_directory()?,
+            cache_limit_bytes: cache_limit(std::env::var("BENCHGATE_CACHE_SIZE").ok().as_deref())?,
             cargo: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
             own_executable,
             variables: std::env::vars_os().filter(|(name, _)| !is_git_location(name)).collect(),
@@ -85,6 +88,19 @@ pub fn cache_directory() -> Result<PathBuf, Error> {
     })
 }
 
+/// The kept executables of some hundred builds.
+const DEFAULT_CACHE_LIMIT: u64 = 2 << 30;
+
+/// `BENCHGATE_CACHE_SIZE`, a size such as `500MiB`, or `0`.
+fn cache_limit(text: Option<&str>) -> Result<u64, Error> {
+    match text {
+        None | Some("") => Ok(DEFAULT_CACHE_LIMIT),
+        Some("0") => Ok(0),
+        Some(text) => parse_size(text)
+            .map_err(|invalid| Error::Usage(format!("BENCHGATE_CACHE_SIZE: `{text}` {invalid}"))),
+    }
+}
+
 /// What GitHub and GitLab tell about a run, as far as the choice of the base needs it.
 fn ci_hints(variable: impl Fn(&str) -> Option<String>) -> CiHints {
     let event = variable("GITHUB_EVENT_NAME");
@@ -99,31 +115,13 @@ fn ci_hints(variable: impl Fn(&str) -> Option<String>) -> CiHints {
     }
 }
 
-/// The variables that would send a child's git to the user's repository instead of the worktree it runs in: a
-/// hook's git sets them. Those that carry configuration, such as credentials for a registry, stay.
+/// The variables that would send a child's git to the user's repository instead of the worktree it runs in.
 fn is_git_location(name: &OsStr) -> bool {
-    [
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_COMMON_DIR",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_QUARANTINE_PATH",
-        "GIT_GRAFT_FILE",
-        "GIT_SHALLOW_FILE",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_NAMESPACE",
-        "GIT_PREFIX",
-        "GIT_INTERNAL_SUPER_PREFIX",
-    ]
-    .iter()
-    .any(|variable| name == *variable)
+    LOCATION_VARIABLES.iter().any(|variable| name == *variable)
 }
 
-/// A flag that the first interrupt sets. A second one gives the clean-up that is then going on a little more time, so
-/// that pressing Ctrl-C twice leaves no more behind than pressing it once; a third one ends the process at once.
+/// A flag that the first interrupt sets: what runs is killed, everything is cleaned up, and what was measured is
+/// reported. A second one ends the process at once; what works for us notices that we are gone, and the next run sweeps.
 fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
@@ -132,14 +130,9 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
     let told = Arc::clone(&flag);
     let listen = move || {
-        for (number, _) in signals.forever().enumerate() {
-            match number {
-                0 => told.store(true, Ordering::Relaxed),
-                1 => drop(std::thread::spawn(|| {
-                    std::thread::sleep(CLEAN_UP_LIMIT);
-                    end_at_once();
-                })),
-                _ => end_at_once(),
+        for _ in signals.forever() {
+            if told.swap(true, Ordering::Relaxed) {
+                end_at_once();
             }
         }
     };
@@ -147,14 +140,11 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
-/// How long a clean-up may take after a second interrupt: more than a killed benchmark takes to be gone.
-const CLEAN_UP_LIMIT: Duration = Duration::from_secs(15);
-
 fn end_at_once() -> ! {
-    // The user asked more than once; the next run sweeps what is left.
     let _ = writeln!(
         std::io::stderr(),
-        "\nerror: interrupted again before the clean-up was through; the next run, or `cargo benchgate cache clean`, finishes it"
+        "\nerror: interrupted twice, so this ended before the clean-up was through; the next run, or `cargo benchgate cache \
+         clean`, finishes it"
     );
     std::process::exit(ExitCode::Execution as i32)
 }
@@ -178,6 +168,15 @@ mod tests {
                 .pull_request_merge
         );
         assert!(!hints(&[]).pull_request_merge);
+    }
+
+    #[test]
+    fn limit_of_the_cache_is_a_size_or_nothing() {
+        assert_eq!(cache_limit(Some("5MiB")).ok(), Some(5 << 20));
+        assert_eq!(cache_limit(Some("0")).ok(), Some(0));
+        assert_eq!(cache_limit(None).ok(), Some(2 << 30));
+        let error = cache_limit(Some("plenty")).expect_err("it is no size").to_string();
+        assert!(error.starts_with("BENCHGATE_CACHE_SIZE: `plenty` "), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::harness::contract::{Executable, ResolvedLaunch};
+use crate::harness::contract::{Executable, Facts, ResolvedLaunch};
 use crate::measure::WorkPlan;
 use crate::suite::launch::{Launch, Work};
 use crate::suite::placeholder::{Lookup, PlaceholderError, expand};
@@ -18,7 +18,7 @@ pub(super) struct Places<'a> {
     pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// Fills in `launch` for a program. Relative paths are taken from the package's root, as `cargo bench` does.
+/// Fills in `launch` for a program, the adapter's facts aside. Relative paths are taken from the package's root, as `cargo bench` does.
 ///
 /// # Errors
 ///
@@ -50,6 +50,7 @@ pub(super) fn resolve(
         cwd: launch.cwd.as_ref().map_or_else(|| Ok(executable.package_root.clone()), path)?,
         stdin: launch.stdin.as_ref().map(path).transpose()?,
         exit_codes: launch.exit_codes.clone(),
+        facts: Facts::default(),
     };
     Ok((resolved, work))
 }

@@ -1,34 +1,26 @@
 //! The measuring phase: lists, rounds, and the evidence that comes of them.
 
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Context;
 use super::benchmarks::{Benchmarks, Finder};
+use super::counting;
+use super::hooks::{GRACE, Hooks};
+use super::phase::{self, Phase, Placed, counted};
 use super::programs::Programs;
-use super::remarks;
 use super::shard;
 use crate::error::Error;
-use crate::measure::{
-    self, Executor, LiveExecutor, MeasurePlan, Observer, Part, PlannedBenchmark, Progress, RunnerClient,
-    StopRule,
-};
+use crate::measure::{Executor, LiveExecutor, RunnerClient};
 use crate::report::model::Shard;
 use crate::revision::Slot;
 use crate::suite::Suite;
 use crate::suite::metric::Metric;
 use crate::suite::settings::{BenchmarkSettings, SampleCount};
-use crate::ui::Ui;
-use crate::verdict::evidence::{ErrorKind, Evidence, Stage, StoppedBecause, UnitRun};
+use crate::verdict::evidence::{Evidence, Stage};
 use crate::verdict::levels::CONFIRM_SAMPLES;
 use crate::verdict::{self, RunContext};
-
-/// How often progress is redrawn at the most.
-const REDRAW: Duration = Duration::from_millis(100);
-
-/// How often a log, which nothing can be redrawn in, hears that the run goes on.
-const LOG_LINE: Duration = Duration::from_secs(60);
 
 /// What the measuring phase gave.
 #[derive(Debug)]
@@ -52,14 +44,76 @@ pub(super) fn measure(
     seeds: &[u64],
 ) -> Result<Vec<Measured>, Error> {
     let scratch = Scratch::make(slot)?;
+    let mut hooks = Hooks::default();
+    let mut measured = find_and_measure(context, suite, (slot, &scratch.0), programs, seeds, &mut hooks);
+    if hooks.owes_cleanup() {
+        clean_up(context, (slot, &scratch.0), programs, &mut hooks, &mut measured);
+    }
+    measured
+}
+
+/// Runs the cleanups of the suite, which an interrupt makes short but does not skip. One that fails is an error of the
+/// benchmarks it belongs to.
+fn clean_up(
+    context: &Context<'_>,
+    (slot, scratch): (&Slot, &Path),
+    programs: &Programs,
+    hooks: &mut Hooks,
+    measured: &mut Result<Vec<Measured>, Error>,
+) {
     let environment = context.environment;
-    let client = RunnerClient::new(&environment.own_executable, &scratch.0);
-    let switch = |revision: usize| slot.point_at(&programs.sides[revision].name);
+    let client = RunnerClient::new(&environment.own_executable, scratch);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
+    let (give_up, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let failures = std::thread::scope(|scope| {
+        scope.spawn(|| grant_grace(&environment.interrupted, &give_up, &done));
+        let failures = hooks.finish(&mut LiveExecutor::new(client, switch, &give_up));
+        done.store(true, Ordering::Relaxed);
+        failures
+    });
+    for (owner, failure) in failures {
+        let Ok(measured) = measured else {
+            context.ui.warn(&failure.message);
+            continue;
+        };
+        for evidence in measured.iter_mut().flat_map(|measured| &mut measured.evidence) {
+            let identity = &evidence.identity;
+            if identity.target == owner.target && identity.variant == owner.variant {
+                evidence.error.get_or_insert_with(|| failure.clone());
+            }
+        }
+    }
+}
+
+/// Sets `give_up` once the user's interrupt is [`GRACE`] old, unless it is all `done` before.
+fn grant_grace(interrupted: &AtomicBool, give_up: &AtomicBool, done: &AtomicBool) {
+    const TICK: Duration = Duration::from_millis(5);
+    let mut since: Option<Instant> = None;
+    while !done.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) && GRACE < since.get_or_insert_with(Instant::now).elapsed() {
+            give_up.store(true, Ordering::Relaxed);
+        }
+        std::thread::sleep(TICK);
+    }
+}
+
+/// Lists and measures; what `hooks` owes afterwards is the caller's.
+fn find_and_measure(
+    context: &Context<'_>,
+    suite: &Suite,
+    (slot, scratch): (&Slot, &Path),
+    programs: &Programs,
+    seeds: &[u64],
+    hooks: &mut Hooks,
+) -> Result<Vec<Measured>, Error> {
+    let environment = context.environment;
+    let client = RunnerClient::new(&environment.own_executable, scratch);
+    let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
-    let work_directory = scratch.0.join("work");
+    let work_directory = scratch.join("work");
     fs_err::create_dir(&work_directory)
         .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
-    let (head_tree, live_tree) = (slot.tree(&programs.head().name), slot.live_tree());
+    let (head_tree, live_tree) = (slot.tree(&programs.head().place), slot.live_tree());
     let finder = Finder {
         context,
         suite,
@@ -68,6 +122,9 @@ pub(super) fn measure(
         live_tree: &live_tree,
         work_directory: &work_directory,
         executor: &mut executor,
+        hooks,
+        slot,
+        together: Vec::new(),
         found: Benchmarks::default(),
     };
     let mut found = finder.find()?;
@@ -83,6 +140,10 @@ pub(super) fn measure(
                 counted(all, "benchmark")
             ));
         }
+    }
+    counting::choose(&mut found, &mut executor, environment.variable("PATH"));
+    if !found.planned.is_empty() {
+        programs.settle()?;
     }
     let labels: Vec<(String, &BenchmarkSettings)> = found
         .planned
@@ -106,147 +167,78 @@ pub(super) fn measure(
 
 /// Runs the rounds of everything planned. Takes any executor, so that whole runs are tested without a clock.
 pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mut dyn Executor) -> Measured {
-    let (ui, seed, max_time) = (phase.ui, phase.seed, phase.max_time);
+    let ui = phase.ui;
     let planned = &found.planned;
     let mut evidence = found.evidence.clone();
     phase.notes.clone_from(&found.notes);
-    if planned.is_empty() {
-        // Rows without a measurement say why; there is nothing to wait for.
-        phase.notes.iter().for_each(|note| ui.warn(note));
-        return measured(found, evidence, false, phase.notes);
+    if !planned.is_empty() {
+        // Of rows without a measurement there is nothing to wait for; they say why.
+        ui.status("Measuring", phase::start_line(planned, phase.seed));
+        phase.run(&mut evidence, planned, executor);
+        let counting = counting::plans(planned, &evidence, &found.counted);
+        if !counting.is_empty() && !phase.is_interrupted() {
+            ui.status("Counting", format!("instructions of {}", counted(counting.len(), "benchmark")));
+            phase.count(&mut evidence, &counting, executor);
+        }
+        confirm(&mut phase, &mut evidence, found, executor);
     }
-    ui.status("Measuring", start_line(planned, seed));
-    let screened = phase.run(&mut evidence, planned, executor);
-
-    let candidates = candidates(seed, &evidence, planned);
-    let mut interrupted = screened.interrupted;
-    if !candidates.is_empty() && !interrupted {
-        ui.status(
-            "Confirming",
-            format!(
-                "{} that may fail the run, {CONFIRM_SAMPLES} fresh samples a side",
-                counted(candidates.len(), "benchmark")
-            ),
-        );
-        phase.stage = Stage::Confirm;
-        phase.first_sequence = screened.next_sequence;
-        phase.max_time = max_time.map(|max_time| max_time.saturating_sub(screened.elapsed));
-        interrupted = phase.run(&mut evidence, &candidates, executor).interrupted;
-    }
+    counting::explain(&mut evidence, &found.not_counted);
     for note in &phase.notes {
         ui.warn(note);
     }
-    measured(found, evidence, interrupted, phase.notes)
-}
-
-fn measured(found: &Benchmarks, evidence: Vec<Evidence>, interrupted: bool, notes: Vec<String>) -> Measured {
     Measured {
         evidence,
-        interrupted,
-        notes,
+        interrupted: phase.is_interrupted(),
+        notes: phase.notes,
         shard: found.shard.clone(),
         filtered: !found.left_out.is_empty(),
     }
 }
 
-/// One phase of measuring.
-pub(super) struct Phase<'a> {
-    ui: &'a Ui,
-    interrupted: &'a AtomicBool,
-    seed: u64,
-    stage: Stage,
-    first_sequence: u64,
-    max_time: Option<Duration>,
-    /// Failed unit runs that cost a round but no benchmark, and what was noticed of the benchmarks, in words.
-    notes: Vec<String>,
-}
-
-impl<'a> Phase<'a> {
-    /// The phase every run begins with.
-    pub(super) fn first(
-        ui: &'a Ui,
-        interrupted: &'a AtomicBool,
-        seed: u64,
-        max_time: Option<Duration>,
-    ) -> Self {
-        Self { ui, interrupted, seed, stage: Stage::Screen, first_sequence: 0, max_time, notes: Vec::new() }
+/// Measures again what may fail the run: times and counts each where they are the reason.
+fn confirm(
+    phase: &mut Phase<'_>,
+    evidence: &mut [Evidence],
+    found: &Benchmarks,
+    executor: &mut dyn Executor,
+) {
+    let context = RunContext { seed: phase.seed, ..RunContext::default() };
+    let candidates = verdict::confirmation_metrics(evidence, &context);
+    if candidates.is_empty() || phase.is_interrupted() {
+        return;
     }
-
-    /// Measures what is planned and adds the runs to the evidence.
-    fn run(
-        &mut self,
-        evidence: &mut [Evidence],
-        planned: &[(usize, PlannedBenchmark)],
-        executor: &mut dyn Executor,
-    ) -> measure::Measured {
-        let plan = MeasurePlan {
-            seed: self.seed,
-            stage: self.stage,
-            first_sequence: self.first_sequence,
-            max_time: self.max_time,
-            benchmarks: planned.iter().map(|(_, benchmark)| benchmark.clone()).collect(),
-        };
-        let stop = Stop { settings: planned.iter().map(|(place, _)| &evidence[*place].settings).collect() };
-        let mut observer = Shown { ui: self.ui, told: Instant::now() };
-        let mut measured = measure::measure(&plan, executor, &stop, &mut observer, self.interrupted);
-        self.ui.clear_progress();
-        let done = if self.stage == Stage::Screen { "Measured" } else { "Confirmed" };
-        self.ui.status(done, end_line(&measured));
-        if self.stage == Stage::Screen {
-            let labels = planned.iter().map(|(place, _)| evidence[*place].identity.label());
-            let labelled: Vec<_> = labels.zip(&measured.benchmarks).collect();
-            self.notes.extend(remarks::remarks(&labelled));
-        }
-        for ((place, _), benchmark) in planned.iter().zip(&mut measured.benchmarks) {
-            let evidence = &mut evidence[*place];
-            for (side, runs) in evidence.sides.iter_mut().zip(&mut benchmark.sides) {
-                side.runs.append(runs);
-            }
-            match self.stage {
-                Stage::Screen => {
-                    evidence.stopped_because = benchmark.stopped_because;
-                    evidence.error = benchmark.error.take();
-                }
-                // Too few fresh samples leave a candidate unconfirmed; what was screened stays.
-                Stage::Confirm => {
-                    let error = benchmark.error.take();
-                    let failed = error.filter(|error| {
-                        !matches!(error.kind, ErrorKind::NotMeasured | ErrorKind::Interrupted)
-                    });
-                    evidence.error = failed;
-                }
-            }
-            if let (None, Some(first)) = (&evidence.error, benchmark.failures.first()) {
-                self.notes.push(format!(
-                    "{}: {} failed and cost a round each: {}",
-                    evidence.identity.label(),
-                    counted(benchmark.failures.len(), "unit run"),
-                    first.message
-                ));
-            }
-        }
-        measured
-    }
-}
-
-/// The plans of the benchmarks that may fail the run, for measuring them again.
-fn candidates(
-    seed: u64,
-    evidence: &[Evidence],
-    planned: &[(usize, PlannedBenchmark)],
-) -> Vec<(usize, PlannedBenchmark)> {
-    let judged = RunContext { seed, ..RunContext::default() };
-    let candidates = verdict::confirmation_candidates(evidence, &judged);
-    planned
-        .iter()
-        .filter(|(place, _)| candidates.contains(place))
-        .map(|(place, benchmark)| {
-            let mut benchmark = benchmark.clone();
+    let again = |planned: Vec<Placed>, wanted: &dyn Fn(usize, &Metric) -> bool| -> Vec<Placed> {
+        let chosen = planned.into_iter().filter(|(place, _)| {
+            candidates.iter().any(|(candidate, metrics)| {
+                candidate == place && metrics.iter().any(|metric| wanted(*place, metric))
+            })
+        });
+        let fixed = chosen.map(|(place, mut benchmark)| {
             benchmark.sampling.samples = SampleCount::Fixed(CONFIRM_SAMPLES);
             benchmark.head_alone_until = 0;
-            (*place, benchmark)
-        })
-        .collect()
+            (place, benchmark)
+        });
+        fixed.collect()
+    };
+    let is_counted =
+        |place: usize, metric: &Metric| *metric == Metric::Instructions && found.counted.contains(&place);
+    let times = again(found.planned.clone(), &|place, metric| !is_counted(place, metric));
+    let counts = counting::plans(&found.planned, evidence, &found.counted);
+    let counts = again(counts, &is_counted);
+    phase.ui.status(
+        "Confirming",
+        format!(
+            "{} that may fail the run, {CONFIRM_SAMPLES} fresh samples a side",
+            counted(candidates.len(), "benchmark")
+        ),
+    );
+    phase.stage = Stage::Confirm;
+    if !times.is_empty() {
+        phase.run(evidence, &times, executor);
+    }
+    if !counts.is_empty() && !phase.is_interrupted() {
+        phase.count(evidence, &counts, executor);
+    }
 }
 
 fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error> {
@@ -271,99 +263,15 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
     // A flag that does nothing anywhere is a mistake; where only some harnesses can measure it, the others go without.
     for name in asked_for {
         let metric = Metric::from_name(name);
-        let measured = |(place, _): &(usize, PlannedBenchmark)| {
-            found.evidence[*place].settings.metrics.contains_key(&metric)
-        };
+        let measured = |(place, _): &Placed| found.evidence[*place].settings.metrics.contains_key(&metric);
         if !found.planned.is_empty() && !found.planned.iter().any(measured) {
             return Err(Error::Usage(format!(
-                "`--metric {name}`: none of the selected benchmarks can measure it; harnesses that time functions inside a process \
-                 give `latency` alone"
+                "`--metric {name}`: none of the selected benchmarks can measure it; `cargo benchgate list` tells their harnesses, \
+                 and the README which metrics each of them has"
             )));
         }
     }
     Ok(())
-}
-
-fn start_line(planned: &[(usize, PlannedBenchmark)], seed: u64) -> String {
-    let sides = planned.iter().map(|(_, benchmark)| benchmark.measured_sides().len()).max().unwrap_or(0);
-    let revisions = match sides {
-        0 | 1 => "head alone".to_owned(),
-        2 => "base and head interleaved".to_owned(),
-        more => format!("{more} revisions interleaved"),
-    };
-    format!("{}, {revisions}, seed {seed}", counted(planned.len(), "benchmark"))
-}
-
-fn end_line(measured: &measure::Measured) -> String {
-    let runs = measured.benchmarks.iter().flat_map(|benchmark| benchmark.sides.iter()).map(Vec::len);
-    let (least, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
-    let samples = if least == most { format!("{most}") } else { format!("{least} to {most}") };
-    let interrupted = if measured.interrupted { ", interrupted" } else { "" };
-    let side =
-        if measured.benchmarks.iter().any(|benchmark| 1 < benchmark.sides.len()) { " a side" } else { "" };
-    format!("{samples} samples{side} in {:.1} s{interrupted}", measured.elapsed.as_secs_f64())
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
-/// The stop rule of the judge, asked with the runs so far.
-struct Stop<'a> {
-    settings: Vec<&'a BenchmarkSettings>,
-}
-
-impl StopRule for Stop<'_> {
-    fn stop(&self, benchmark: usize, runs: &[Vec<UnitRun>]) -> Option<StoppedBecause> {
-        verdict::stop::stop(self.settings[benchmark], runs)
-    }
-}
-
-/// Progress between rounds.
-struct Shown<'a> {
-    ui: &'a Ui,
-    told: Instant,
-}
-
-impl Observer for Shown<'_> {
-    fn round_finished(&mut self, progress: &Progress) {
-        let redrawn = self.ui.shows_progress();
-        let pause = if redrawn { REDRAW } else { LOG_LINE };
-        if self.told.elapsed() < pause {
-            return;
-        }
-        self.told = Instant::now();
-        let part = match (progress.stage, progress.part) {
-            (Stage::Confirm, _) => "confirming, round",
-            (_, Part::WarmUp) => "warm-up, round",
-            (_, Part::Rounds) => "round",
-            (_, Part::HeadAlone) => "head alone, run",
-        };
-        let left = match progress.least_left.as_secs() {
-            0 => String::new(),
-            seconds => format!(", at least {seconds} s left"),
-        };
-        let line = format!(
-            "{part} {}: {} of {} done, {} s{left}",
-            progress.rounds,
-            progress.finished,
-            progress.benchmarks,
-            progress.elapsed.as_secs()
-        );
-        match redrawn {
-            true => self.ui.progress(&format!("   Measuring {line}")),
-            false => self.ui.status("Measuring", line),
-        }
-    }
-
-    fn time_is_short(&mut self, needed: Duration, available: Duration) {
-        self.ui.warn(format!(
-            "max_time is too short: the least number of samples for every benchmark takes about {} s in all, max_time is {} s; some \
-             will not be measured; raise max_time, select fewer benchmarks, or lower min_samples",
-            needed.as_secs_f64().ceil(),
-            available.as_secs()
-        ));
-    }
 }
 
 /// A directory in the slot for this run alone; what a killed run left in it goes first.

@@ -1,18 +1,33 @@
 //! The order of the steps of one measuring run, from the suite to the report.
 
 mod benchmarks;
+mod builder;
 mod choice;
 pub mod ci;
+mod compiling;
 mod conclude;
+mod counting;
+mod differences;
 pub mod environment;
+mod functions;
+mod hooks;
 mod launch;
+mod listing;
+mod lockstep;
 mod measuring;
+mod outside;
+mod phase;
+mod planning;
+mod program;
 mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
 pub mod shard;
+mod targets;
+mod tools;
 
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
@@ -57,6 +72,10 @@ pub struct Request {
     pub ci: Option<ci::CiBase>,
     /// The part of the benchmarks that is measured; `None`: all.
     pub shard: Option<shard::ShardRequest>,
+    /// Whether base's executables are kept and taken from earlier runs; false with `--no-cache`.
+    pub build_cache: bool,
+    /// Whether identical programs are not measured; false with `--no-identity`.
+    pub identity: bool,
     /// How often everything is measured: 1, or the repeats of [`Command::Aa`].
     pub repeats: u32,
 }
@@ -142,9 +161,25 @@ struct Context<'a> {
 /// When there is nothing to report: bad configuration or usage, no base, a revision that cannot be checked out, a
 /// workspace that does not build at all, or an interrupt before anything was measured.
 pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outcome, Error> {
-    let manifest = find_manifest(request.manifest_path.as_deref(), &environment.cwd)?;
-    let repository = Repository::discover(manifest.parent().unwrap_or(&environment.cwd))?;
-    let cargo = cargo_settings(request, environment, ui)?;
+    let found = find_manifest(request.manifest_path.as_deref(), &environment.cwd);
+    let start = found.as_ref().ok().and_then(|manifest| manifest.parent()).unwrap_or(&environment.cwd);
+    let repository = match Repository::discover(start) {
+        Ok(repository) => repository,
+        // Without a manifest there is nothing to do anywhere.
+        Err(error) => return Err(found.err().unwrap_or_else(|| error.into())),
+    };
+    let mut cargo = cargo_settings(request, environment, ui)?;
+    let outer = outside::configs_of(&repository, request, environment, ui);
+    cargo.config.splice(0..0, outer);
+    let seed = request.seed.unwrap_or_else(drawn_seed);
+    if !repository.has_work_tree() {
+        // Where the user stands there are no files of it: the manifest is that of head.
+        let manifest = request.manifest_path.clone().unwrap_or_else(|| PathBuf::from("Cargo.toml"));
+        let context = Context { request, environment, ui, manifest: manifest.clone(), seed, repository };
+        let head = choice::head(&context)?;
+        return run_revision(context, cargo, head, &manifest);
+    }
+    let manifest = found?;
     let user_workspace = user_workspace(environment, &cargo, &manifest)?;
     let relative = |path: &Path| {
         repository.relative(path).ok_or_else(|| {
@@ -161,7 +196,7 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
         environment,
         ui,
         manifest: relative(&user_workspace.metadata.workspace_root.as_std_path().join("Cargo.toml"))?,
-        seed: request.seed.unwrap_or_else(drawn_seed),
+        seed,
         repository,
     };
     let head = choice::head(&context)?;
@@ -171,25 +206,36 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
             let suite = load_suite(request, &user_workspace, &context.repository.root().join(package))?;
             run_suite(&context, cargo, &suite, head, None)
         }
-        // Head's suite drives all revisions, so head is checked out to read it.
-        HeadRequest::Revision(_) => {
-            let slot = acquire_slot(&context)?;
-            let checkout = programs::check_out(&context, &slot, &head)?;
-            slot.point_at(&head.name).map_err(|error| programs::failed_to_point(&error))?;
-            let tree = slot.live_tree();
-            if !tree.join(&context.manifest).is_file() {
-                return Err(Error::Usage(format!(
-                    "{} has no {}, so there is nothing to measure; name another revision with --head, or none for the \
-                     working tree",
-                    head.label(),
-                    context.manifest.display()
-                )));
-            }
-            let workspace = user_workspace_at(&cargo, &tree.join(&context.manifest), &tree)?;
-            let suite = load_suite(request, &workspace, &tree.join(package))?;
-            run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
-        }
+        HeadRequest::Revision(_) => run_revision(context, cargo, head, &package),
     }
+}
+
+/// Head's suite drives all revisions, so a head that is a commit is checked out to read it. `package` is the manifest of
+/// the directory the user stands in, relative to the repository's root.
+fn run_revision(
+    mut context: Context<'_>,
+    cargo: CargoSettings,
+    head: choice::Side,
+    package: &Path,
+) -> Result<Outcome, Error> {
+    let slot = acquire_slot(&context)?;
+    let checkout = builder::check_out(&context, &slot, &head, &head.name)?;
+    slot.point_at(&head.name).map_err(|error| builder::failed_to_point(&error))?;
+    let tree = slot.live_tree();
+    if !tree.join(&context.manifest).is_file() {
+        return Err(Error::Usage(format!(
+            "{} has no {}, so there is nothing to measure; name another revision with --head, or none for the \
+             working tree",
+            head.label(),
+            context.manifest.display()
+        )));
+    }
+    let workspace = user_workspace_at(&cargo, &tree.join(&context.manifest), &tree)?;
+    if let Ok(root) = workspace.metadata.workspace_root.as_std_path().strip_prefix(&tree) {
+        context.manifest = root.join("Cargo.toml");
+    }
+    let suite = load_suite(context.request, &workspace, &tree.join(package))?;
+    run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
 }
 
 /// The steps once the suite is known.
@@ -206,6 +252,10 @@ fn run_suite(
     cargo.all_features = suite.run.all_features;
     cargo.no_default_features = suite.run.no_default_features;
     cargo.target.clone_from(&suite.run.target);
+    cargo.symbols = suite.names(&crate::suite::metric::Metric::Instructions);
+    if let Some(name) = &suite.run.toolchain {
+        cargo.toolchain = toolchain_of_the_suite(name, context)?;
+    }
     let chosen = choice::choose(context, suite, head)?;
     choice::announce(&chosen, ui);
     if request.dry_run {
@@ -215,16 +265,24 @@ fn run_suite(
         choice::show_plan(&chosen, suite, context)?;
         return Ok(Outcome::Planned);
     }
-    let mut header = conclude::header(context, &chosen, suite, &cargo)?;
+    let toolchain = build::toolchain_info(&cargo, &context.environment.cwd)?;
+    cargo.host = Some(toolchain.host.clone());
+    let mut header = conclude::header(context, &chosen, suite, &cargo, &toolchain);
     let (slot, checkout) = match ready {
         Some(ready) => ready,
         None => {
             let slot = acquire_slot(context)?;
-            let checkout = programs::check_out(context, &slot, &chosen.head)?;
+            let checkout = builder::check_out(context, &slot, &chosen.head, &chosen.head.name)?;
             (slot, checkout)
         }
     };
-    let programs = programs::Builder::new(context, suite, &cargo, &slot).build(checkout, &chosen)?;
+    header.warnings.extend(outside::link_packages(context, &slot, &chosen, &checkout)?);
+    let (mark, value) = crate::measure::leftover_mark(slot.directory());
+    cargo.env.push((mark.into(), value));
+    let builder = builder::Builder::new(context, suite, &cargo, &slot, &toolchain);
+    let mut programs = builder.build(checkout, &chosen)?;
+    let (builds, dependency_changes) =
+        (mem::take(&mut programs.builds), mem::take(&mut programs.dependency_changes));
     header.warnings.extend(programs.warnings.iter().cloned());
     header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
     let seeds: Vec<u64> =
@@ -234,9 +292,28 @@ fn run_suite(
     let reports = measured?
         .into_iter()
         .zip(seeds)
-        .map(|(measured, seed)| conclude::report(header.clone(), seed, measured, &cleaned))
+        .map(|(measured, seed)| Report {
+            builds: builds.clone(),
+            dependency_changes: dependency_changes.clone(),
+            ..conclude::report(header.clone(), seed, measured, &cleaned)
+        })
         .collect();
     Ok(Outcome::Finished(reports))
+}
+
+/// The toolchain that the suite names.
+fn toolchain_of_the_suite(name: &str, context: &Context<'_>) -> Result<Toolchain, Error> {
+    let environment = context.environment;
+    Toolchain::resolve(&environment.variables, Some(name), &environment.cwd).map_err(|error| {
+        let plain = name.trim_start_matches('+');
+        let help = match &error {
+            BuildError::Start { .. } => {
+                "it takes rustup to build with another toolchain; see https://rustup.rs".to_owned()
+            }
+            _ => format!("`rustup toolchain install {plain}` installs it"),
+        };
+        Error::Execution(format!("`toolchain = \"{name}\"`: {error}\n{help}"))
+    })
 }
 
 /// A slot of the cache, freed of what killed runs left.
@@ -271,6 +348,7 @@ fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Resu
     settings.locked = request.cargo.locked;
     settings.offline = request.cargo.offline;
     settings.frozen = request.cargo.frozen;
+    settings.guard = Some(environment.own_executable.clone());
     settings.quiet = ui.is_quiet();
     // One -v is for what this tool does; from the second on cargo tells of every unit as well.
     settings.verbosity = ui.verbosity().saturating_sub(1);

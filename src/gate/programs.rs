@@ -1,15 +1,13 @@
-//! Both revisions checked out and built.
+//! The built programs of a run, and how those of head stand to those of base.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Context;
-use super::choice::{Chosen, Side};
-use crate::build::{self, BuildPlace, Built, CargoSettings, Diagnostics, TreeFile, Workspace};
+use crate::build::{self, Built, Comparability, Likeness, Located, TreeFile};
 use crate::error::Error;
+use crate::report::model::{DependencyChange, RevisionBuild};
 use crate::revision::{CheckedOutFile, Checkout, Slot};
-use crate::suite::identity::{TargetId, TargetKind};
-use crate::suite::{Selection, Suite};
+use crate::suite::identity::TargetId;
+use crate::suite::launch::{Launch, Work};
 use crate::ui::Ui;
 
 /// The built programs of a run. Dropping it removes the worktrees.
@@ -21,19 +19,30 @@ pub(super) struct Programs {
     pub(super) head: usize,
     /// Bench targets that only base has.
     pub(super) removed: Vec<TargetId>,
+    /// How each was built.
+    pub(super) builds: Vec<RevisionBuild>,
+    /// How the dependencies of base and head differ.
+    pub(super) dependency_changes: Vec<DependencyChange>,
     /// What advises the reader.
     pub(super) warnings: Vec<String>,
+    /// How head's programs compare with base's; empty when that is not wanted.
+    pub(super) compared: BTreeMap<TargetId, Comparability>,
+    /// Changed files that count only where something names them.
+    pub(super) named_files: Vec<String>,
 }
 
 /// One revision's programs.
 #[derive(Debug)]
 pub(super) struct BuiltSide {
     pub(super) name: String,
+    /// The directory in the slot that the fixed path leads to when it is run.
+    pub(super) place: String,
+    /// By head's names of the targets.
     pub(super) built: Built,
     /// Targets that are not built because head moved them away from the built-in harness: on a stable toolchain they
     /// would not even compile.
     pub(super) left_behind: BTreeSet<TargetId>,
-    checkout: Checkout,
+    pub(super) checkout: Checkout,
 }
 
 impl Programs {
@@ -49,6 +58,76 @@ impl Programs {
     /// The places of the revisions beyond head.
     pub(super) fn further(&self) -> std::ops::Range<usize> {
         self.head + 1..self.sides.len()
+    }
+
+    /// Whether base and head run the same program on the same inputs, so that there is nothing to measure. With further
+    /// revisions everything is measured.
+    pub(super) fn is_unchanged(&self, target: &TargetId) -> bool {
+        self.further().is_empty()
+            && self
+                .compared
+                .get(target)
+                .is_some_and(|it| it.likeness == Likeness::Same && it.changed_input.is_none())
+    }
+
+    /// Whether a launch names a file that changed and that counts only then.
+    pub(super) fn names_a_change(&self, launch: &Launch) -> bool {
+        let file = match &launch.work {
+            Some(Work::File(file)) => Some(file),
+            Some(Work::Value { .. }) | None => None,
+        };
+        let places = launch.cwd.iter().chain(&launch.stdin).chain(file);
+        let words = launch.args.iter().chain(launch.env.values()).chain(places);
+        words.into_iter().any(|word| self.named_files.iter().any(|name| word.contains(name.as_str())))
+    }
+
+    /// What a reader of a change of this target should know: the code is the same on both sides.
+    pub(super) fn code_note(&self, target: &TargetId) -> Option<String> {
+        let compared = self.compared.get(target)?;
+        match (compared.likeness, &compared.changed_input) {
+            (Likeness::Same, Some(input)) => Some(format!(
+                "the programs of both sides are identical; measured since {input}"
+            )),
+            (Likeness::Same, None) => {
+                Some("the programs of both sides are identical, so a difference is noise".to_owned())
+            }
+            (Likeness::SameCode, _) => Some(
+                "the machine code of both sides is identical and only data differ, so a difference is most likely noise"
+                    .to_owned(),
+            ),
+            (Likeness::Different, _) => None,
+        }
+    }
+
+    /// Makes all worktrees look alike to git: a command that asks git about its repository must cost the same on all
+    /// sides.
+    pub(super) fn settle(&self) -> Result<(), Error> {
+        for side in &self.sides {
+            side.checkout.refresh_index()?;
+        }
+        Ok(())
+    }
+
+    /// Compares head's programs with base's.
+    pub(super) fn compare(&mut self, slot: &Slot, ui: &Ui) -> Result<(), Error> {
+        let Some(base) = self.base() else { return Ok(()) };
+        let head = self.head();
+        let changed = build::changed_files(&tree_files(&base.checkout), &tree_files(&head.checkout));
+        let mut compared = BTreeMap::new();
+        for (target, program) in &head.built.targets {
+            let (Ok(program), Some(Ok(other))) = (program, base.built.targets.get(target)) else { continue };
+            let live_target = slot.live_target();
+            let places = [base, head].map(|side| slot.target(&side.place));
+            let located = |built, place| Located { built, live_target: &live_target, target: place };
+            let found = build::compare(located(other, &places[0]), located(program, &places[1]), &changed)?;
+            if let (Likeness::Same, Some(input)) = (found.likeness, &found.changed_input) {
+                ui.detail("Identical", format!("{target}, measured all the same: {input}"));
+            }
+            compared.insert(target.clone(), found);
+        }
+        self.named_files = build::named_files(&changed);
+        self.compared = compared;
+        Ok(())
     }
 
     /// Removes the worktrees, or says where they are. What goes wrong is told as text.
@@ -68,199 +147,8 @@ impl Programs {
     }
 }
 
-/// What building needs beside the run's context.
-pub(super) struct Builder<'a> {
-    pub(super) context: &'a Context<'a>,
-    pub(super) suite: &'a Suite,
-    pub(super) cargo: &'a CargoSettings,
-    pub(super) slot: &'a Slot,
-    pub(super) targets: Vec<TargetId>,
-    pub(super) warnings: Vec<String>,
-}
-
-impl<'a> Builder<'a> {
-    pub(super) fn new(
-        context: &'a Context<'a>,
-        suite: &'a Suite,
-        cargo: &'a CargoSettings,
-        slot: &'a Slot,
-    ) -> Self {
-        let targets = suite.targets().iter().map(|plan| plan.id.clone()).collect();
-        Self { context, suite, cargo, slot, targets, warnings: Vec::new() }
-    }
-
-    /// Builds head from its checkout, then checks out and builds base and what is further asked for; then makes all
-    /// worktrees look alike to git.
-    pub(super) fn build(mut self, head_checkout: Checkout, chosen: &Chosen) -> Result<Programs, Error> {
-        let context = self.context;
-        let place = self.point(&chosen.head)?;
-        // A lock file that git ignores is part of the user's tree all the same: all sides get its versions.
-        let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");
-        self.prepare_lock(&place, &user_lock)?;
-        let built = self.compile(&place, &head_checkout, &self.targets)?;
-        let head_lock = place.tree.join(&context.manifest).with_file_name("Cargo.lock");
-        let left_behind = BTreeSet::new();
-        let head = BuiltSide { name: chosen.head.name.clone(), built, left_behind, checkout: head_checkout };
-
-        let mut sides = Vec::new();
-        let mut removed = Vec::new();
-        if let Some(base) = &chosen.base {
-            let (side, workspaces) = self.build_other(base, chosen, (&place, &head.built), &head_lock)?;
-            removed = workspaces
-                .map(|workspaces| workspaces.removed(self.suite, &context.request.selection))
-                .unwrap_or_default();
-            sides.push(side);
-        }
-        let head_place = sides.len();
-        sides.push(head);
-        for further in &chosen.further {
-            sides.push(self.build_other(further, chosen, (&place, &sides[head_place].built), &head_lock)?.0);
-        }
-        // A command that asks git about its repository must cost the same on all sides.
-        for side in &sides {
-            side.checkout.refresh_index()?;
-            self.warnings.extend(side.checkout.notes.iter().cloned());
-        }
-        Ok(Programs { sides, head: head_place, removed, warnings: self.warnings })
-    }
-
-    /// Checks out and builds another revision than head, from head's dependencies and lock.
-    fn build_other(
-        &mut self,
-        side: &Side,
-        chosen: &Chosen,
-        (head, built_head): (&BuildPlace, &Built),
-        head_lock: &Path,
-    ) -> Result<(BuiltSide, Option<Workspaces>), Error> {
-        let context = self.context;
-        let checkout = check_out(context, self.slot, side)?;
-        let place = self.point(side)?;
-        let name = side.name.clone();
-        if !place.live_tree.join(&context.manifest).is_file() {
-            let manifest = context.manifest.display();
-            self.warnings.push(format!("{} has no {manifest}: everything is new against it", side.label()));
-            let built = Built { missing: self.targets.clone(), ..Built::default() };
-            return Ok((BuiltSide { name, built, left_behind: BTreeSet::new(), checkout }, None));
-        }
-        let workspaces =
-            Workspaces::read(self.cargo, self.slot, &context.manifest, [&side.name, &chosen.head.name])?;
-        let place = self.point(side).map(|_| place)?;
-        if build::seed_target(&head.target, &place.target, &workspaces.members())? {
-            context
-                .ui
-                .detail("Seeded", format!("the target directory of {} with head's dependencies", side.name));
-        }
-        self.prepare_lock(&place, head_lock)?;
-        let left_behind = workspaces.left_behind(built_head)?;
-        let targets: Vec<TargetId> =
-            self.targets.iter().filter(|target| !left_behind.contains(target)).cloned().collect();
-        let built = self.compile(&place, &checkout, &targets)?;
-        Ok((BuiltSide { name, built, left_behind, checkout }, Some(workspaces)))
-    }
-
-    /// Flips the fixed path to a revision.
-    fn point(&self, side: &Side) -> Result<BuildPlace, Error> {
-        self.slot.point_at(&side.name).map_err(|error| failed_to_point(&error))?;
-        Ok(BuildPlace {
-            revision: side.label(),
-            live_tree: self.slot.live_tree(),
-            live_target: self.slot.live_target(),
-            tree: self.slot.tree(&side.name),
-            target: self.slot.target(&side.name),
-        })
-    }
-
-    fn prepare_lock(&self, place: &BuildPlace, fallback: &Path) -> Result<(), Error> {
-        let fallback = Some(fallback).filter(|lock| lock.is_file());
-        build::prepare_lock(self.cargo, place, &self.context.manifest, fallback)?;
-        Ok(())
-    }
-
-    fn compile(&self, place: &BuildPlace, checkout: &Checkout, targets: &[TargetId]) -> Result<Built, Error> {
-        let ui = self.context.ui;
-        ui.status("Building", &place.revision);
-        let file = |file: &CheckedOutFile| TreeFile { path: file.path.clone(), blob: file.blob.clone() };
-        let files: Vec<TreeFile> = checkout.files.iter().map(file).collect();
-        build::restore_times(&place.tree, &files, &place.target)?;
-        let built = build::build_targets(
-            self.cargo,
-            place,
-            &self.context.manifest,
-            targets,
-            &Diagnostics::Inherit,
-            &self.context.environment.interrupted,
-        )?;
-        for line in &built.text {
-            ui.detail("Cargo", crate::report::text::visible(line));
-        }
-        Ok(built)
-    }
-}
-
-/// Checks a revision out into its place in the slot.
-pub(super) fn check_out(context: &Context<'_>, slot: &Slot, side: &Side) -> Result<Checkout, Error> {
-    context.ui.detail("Checking out", format!("{} into {}", side.label(), slot.tree(&side.name).display()));
-    Ok(slot.checkout(&side.name, side.content.clone(), &context.environment.interrupted)?)
-}
-
-/// What cargo says of both revisions' workspaces.
-struct Workspaces {
-    base: Workspace,
-    head: Workspace,
-}
-
-impl Workspaces {
-    fn read(cargo: &CargoSettings, slot: &Slot, manifest: &Path, names: [&str; 2]) -> Result<Self, Error> {
-        let of = |name: &str| -> Result<Workspace, Error> {
-            slot.point_at(name).map_err(|error| failed_to_point(&error))?;
-            let tree = slot.live_tree();
-            Ok(build::cargo_metadata(cargo, &tree.join(manifest), &tree)?)
-        };
-        Ok(Self { base: of(names[0])?, head: of(names[1])? })
-    }
-
-    /// The members of both: what a seeded target directory must not bring along.
-    fn members(&self) -> BTreeSet<String> {
-        self.base.path_packages().into_iter().chain(self.head.path_packages()).collect()
-    }
-
-    /// The targets that base leaves to the built-in harness and head, as it was built, does not. The fixed path has to
-    /// lead to base.
-    fn left_behind(&self, head: &Built) -> Result<BTreeSet<TargetId>, Error> {
-        let mut left_behind = BTreeSet::new();
-        for (target, built) in &head.targets {
-            let moved_on = built.as_ref().is_ok_and(|built| built.uses_libtest == Some(false));
-            let known = || self.base.targets().iter().any(|info| info.id == *target);
-            if moved_on && known() && self.base.uses_libtest(target)? {
-                left_behind.insert(target.clone());
-            }
-        }
-        Ok(left_behind)
-    }
-
-    /// Bench targets of the selected packages that base has and head has not. A selection by target names what it wants,
-    /// and `only_listed` as well.
-    fn removed(&self, suite: &Suite, selection: &Selection) -> Vec<TargetId> {
-        if !selection.benches.is_empty() || suite.run.only_listed {
-            return Vec::new();
-        }
-        let packages: BTreeSet<&str> = suite.targets().iter().map(|plan| plan.id.package.as_str()).collect();
-        let of_head: BTreeSet<TargetId> = self.head.targets().into_iter().map(|info| info.id).collect();
-        self.base
-            .targets()
-            .into_iter()
-            .map(|info| info.id)
-            .filter(|id| {
-                id.kind == TargetKind::Bench
-                    && packages.contains(id.package.as_str())
-                    && !of_head.contains(id)
-            })
-            .collect()
-    }
-}
-
-pub(super) fn failed_to_point(error: &std::io::Error) -> Error {
-    Error::Execution(format!(
-        "failed to point the build slot at a revision: {error}; check that the cache directory can be written"
-    ))
+/// The files of a checkout, as the build room knows them.
+pub(super) fn tree_files(checkout: &Checkout) -> Vec<TreeFile> {
+    let file = |file: &CheckedOutFile| TreeFile { path: file.path.clone(), blob: file.blob.clone() };
+    checkout.files.iter().map(file).collect()
 }

@@ -8,18 +8,19 @@ use std::time::Duration;
 
 use super::benchmarks::Benchmarks;
 use super::conclude;
-use super::measuring::{Measured, Phase, run_rounds};
+use super::measuring::{Measured, run_rounds};
+use super::phase::Phase;
 use crate::harness::HarnessKind;
-use crate::harness::contract::{Executable, ExitOutcome, ResolvedLaunch, RunOutput};
+use crate::harness::contract::{CollectedFile, Executable, ExitOutcome, ResolvedLaunch, RunOutput};
 use crate::measure::scripted::output;
-use crate::measure::{PlannedBenchmark, ScriptedExecutor, SidePlan};
+use crate::measure::{PlannedBenchmark, ScriptedExecutor, SidePlan, UnitPlan};
 use crate::report::Header;
 use crate::report::model::{Report, RunWide};
 use crate::suite::Overrides;
 use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
-use crate::suite::metric::{Metric, Unit};
+use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::rejudge::settings_for_samples;
-use crate::suite::settings::{Preset, SampleCount};
+use crate::suite::settings::{MetricSettings, Preset, SampleCount};
 use crate::ui::{Color, Ui};
 use crate::verdict::evidence::{ErrorKind, Evidence, Presence, Side, StoppedBecause};
 use crate::verdict::outcome::{BenchResult, Reason, Verdict};
@@ -59,8 +60,10 @@ fn found(names: &[&str]) -> Benchmarks {
                     cwd: "/live/tree".into(),
                     stdin: None,
                     exit_codes: vec![0],
+                    facts: Default::default(),
                 },
                 work: None,
+                prepare: Vec::new(),
             })
         };
         found.planned.push((
@@ -72,6 +75,7 @@ fn found(names: &[&str]) -> Benchmarks {
                 min_samples: 10,
                 head_alone_until: 0,
                 sides: vec![side(BASE), side(HEAD)],
+                unit: UnitPlan::default(),
             },
         ));
         let sides = ["base", "head"].map(|revision| Side {
@@ -212,4 +216,77 @@ fn few_scattered_samples_decide_nothing_and_say_so() {
     let comparison = &report.benchmarks[0].comparisons[0];
     assert_eq!((comparison.verdict, comparison.reason), (Verdict::Inconclusive, Some(Reason::TooClose)));
     assert_eq!(report.exit.code, 0);
+}
+
+/// The same benchmark, with its instructions asked for.
+fn counted(executor: &mut ScriptedExecutor) -> Benchmarks {
+    let mut found = found(&["a"]);
+    let limits = MetricSettings {
+        unit: Unit::Count,
+        better: Better::Lower,
+        max_percent: 1.0,
+        min_difference: 0.0,
+        gate: true,
+        asked_for: true,
+    };
+    found.evidence[0].settings.metrics.insert(Metric::Instructions, limits);
+    found.counted.insert(0);
+    executor.on_wall_ns(BASE, "a", &[10 * MS]).on_wall_ns(HEAD, "a", &[10 * MS]);
+    found
+}
+
+fn callgrind(instructions: u64) -> RunOutput {
+    let text = format!("events: Ir\nsummary: {instructions}\n");
+    let file = CollectedFile { path: "callgrind.out.1".into(), bytes: text.into_bytes() };
+    RunOutput { files: vec![file], ..output(MS) }
+}
+
+#[test]
+fn counts_are_taken_after_the_times_and_one_of_head_fails_the_run() {
+    let mut executor = ScriptedExecutor::default();
+    let found = counted(&mut executor);
+    executor.on(BASE, "valgrind", |_| Ok(callgrind(10_000))).on(HEAD, "valgrind", |_| Ok(callgrind(10_200)));
+    let report = run(&found, &mut executor, &AtomicBool::new(false));
+    let of = |metric: &Metric| report.benchmarks[0].comparisons.iter().find(|it| it.metric == *metric);
+    let count = of(&Metric::Instructions).expect("it was asked for");
+    assert_eq!(
+        (count.verdict, count.reason, count.samples),
+        (Verdict::Regression, Some(Reason::Exact), [2, 1])
+    );
+    assert_eq!(of(&Metric::Latency).map(|it| (it.verdict, it.samples)), Some((Verdict::Pass, [10, 10])));
+    assert_eq!((report.exit.code, report.exit.because.as_deref()), (1, Some("1 regression: a")));
+    // The counts have the last numbers, and a round that no time has.
+    let last = &report.benchmarks[0].sides[HEAD].runs[10];
+    assert_eq!(last.round, Some(5));
+    assert!(last.sequence.is_some_and(|sequence| 20 <= sequence), "{last:?}");
+    // Nothing is left to chance, so nothing is measured again.
+    assert_eq!(executor.calls.len(), 20 + 3);
+}
+
+#[test]
+fn a_count_that_fails_ends_with_6_and_leaves_the_times() {
+    let mut executor = ScriptedExecutor::default();
+    let found = counted(&mut executor);
+    for revision in [BASE, HEAD] {
+        executor
+            .on(revision, "valgrind", |_| Ok(RunOutput { outcome: ExitOutcome::Signal(4), ..output(MS) }));
+    }
+    let report = run(&found, &mut executor, &AtomicBool::new(false));
+    let error = report.benchmarks[0].error.as_ref().expect("it failed");
+    assert_eq!(error.kind, ErrorKind::MetricFailed);
+    assert!(error.message.contains("under callgrind the benchmark was killed by signal 4"), "{error:?}");
+    assert_eq!(report.benchmarks[0].comparisons[0].verdict, Verdict::Pass);
+    assert_eq!((report.benchmarks[0].result, report.exit.code), (BenchResult::MetricError, 6));
+}
+
+#[test]
+fn what_nothing_can_count_ends_with_6_and_says_why() {
+    let mut executor = ScriptedExecutor::default();
+    let mut found = counted(&mut executor);
+    found.counted.clear();
+    found.not_counted.push((0, "no directory of PATH holds `valgrind`".to_owned()));
+    let report = run(&found, &mut executor, &AtomicBool::new(false));
+    assert_eq!(report.exit.code, 6);
+    let because = report.exit.because.as_deref().expect("a failing status says why");
+    assert!(because.contains("a: instructions are not available because no directory of PATH"), "{because}");
 }

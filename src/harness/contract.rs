@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::suite::identity::TargetKind;
+use crate::suite::metric::{Better, Metric, Unit};
 use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
 
 /// A built bench program with all that is needed to start it as cargo would.
@@ -35,6 +36,37 @@ pub struct ResolvedLaunch {
     pub stdin: Option<PathBuf>,
     /// Exit codes that count as success.
     pub exit_codes: Vec<i32>,
+    /// What the adapter has to know beyond the program itself.
+    pub facts: Facts,
+}
+
+/// What some adapters have to know of the suite and of the machine: looked up outside, so that they stay pure.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The metrics of the user's own that the suite declares.
+    pub metrics: Vec<DeclaredMetric>,
+    /// The programs that measure for a harness.
+    pub tools: Tools,
+}
+
+/// A metric of the user's own, as the suite declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredMetric {
+    /// Its name.
+    pub metric: Metric,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Its direction.
+    pub better: Better,
+}
+
+/// Programs beside the bench that its harness needs, as far as the PATH of the bench leads to them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tools {
+    /// The harness's own runner: `gungraun-runner` or `iai-callgrind-runner`.
+    pub runner: Option<PathBuf>,
+    /// Valgrind.
+    pub valgrind: Option<PathBuf>,
 }
 
 /// Which benchmarks of a program one unit run measures.
@@ -116,12 +148,15 @@ pub fn stderr_tail(stderr: &[u8]) -> Option<String> {
     (!tail.trim().is_empty()).then_some(tail)
 }
 
+/// At the start of an argument: the path of the run's fresh directory, for programs that take it as an argument alone.
+pub const SCRATCH: &str = "{scratch}";
+
 /// A command for the runner: complete, nothing is inherited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandSpec {
     /// The program, an absolute path or a name looked up in the PATH of `env`.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Its arguments; [`SCRATCH`] at the start of one stands for the fresh directory of `scratch_variable`.
     pub args: Vec<OsString>,
     /// Its whole environment.
     pub env: Vec<(OsString, OsString)>,
@@ -133,7 +168,7 @@ pub struct CommandSpec {
     pub timeout: Duration,
     /// The variable that gets the path of a fresh, empty directory, removed after the run.
     pub scratch_variable: Option<&'static str>,
-    /// Names of the files below that directory that are read back after the run.
+    /// Names of the files below that directory that are read back after the run; `*.csv` is every name that ends so.
     pub collect: &'static [&'static str],
     /// Whether standard output is read back (otherwise only its tail is kept, for errors).
     pub capture_stdout: bool,

@@ -1,4 +1,4 @@
-//! criterion 0.5 to 0.8: short runs into a fresh output directory, read from its JSON files.
+//! criterion 0.4 to 0.8: short runs into a fresh output directory, read from its JSON files.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -32,7 +32,9 @@ const OVERLONG_ITERATIONS: f64 = 4.0 * SAMPLES;
 const SLOW_RUN_NS: f64 = 50e6;
 
 pub(super) fn list_command(executable: &Executable, launch: &ResolvedLaunch) -> CommandSpec {
-    let args = ["--bench", "--list", "--format", "terse"].map(OsString::from);
+    // Without `--format terse`, which 0.4 refuses: the only difference is blank lines. A list does nothing with `--quick`,
+    // but 0.3 refuses it, as it would refuse the times of the runs.
+    let args = ["--bench", "--list", "--quick"].map(OsString::from);
     command(executable, launch, args, LIST_TIMEOUT, &[])
 }
 
@@ -44,10 +46,7 @@ pub(super) fn run_command(
 ) -> CommandSpec {
     let mut args: Vec<OsString> = vec!["--bench".into()];
     if let Selection::One(id) = selection {
-        match pattern(id) {
-            None => args.extend(["--exact".into(), id.into()]),
-            Some(pattern) => args.push(pattern.into()),
-        }
+        args.push(pattern(id).into());
     }
     let samples = samples_inside(budget.latency_hint_ns).to_string();
     args.push("--noplot".into());
@@ -63,36 +62,24 @@ pub(super) fn run_command(
     command(executable, launch, args, budget.timeout, &["benchmark.json", "sample.json"])
 }
 
-/// The regular expression that selects a benchmark, where its listed id cannot be given to `--exact`.
+/// The regular expression that selects a benchmark by its listed id. There is `--exact` only since 0.5.
 ///
 /// criterion lists titles: longer ids are cut after 100 bytes and get `...`, and a second benchmark of one id gets
 /// ` #2`; its filters match the whole id. Such a pattern may run a few benchmarks more; the title then tells which
-/// one is meant. An id that is empty or starts with a dash would be taken for a flag.
-fn pattern(title: &str) -> Option<String> {
+/// one is meant.
+pub(super) fn pattern(title: &str) -> String {
     const SHORTEST_CUT: usize = 96;
     let (name, numbered) = match title.rsplit_once(" #") {
         Some((name, number)) if number.parse::<u32>().is_ok() => (name, true),
         _ => (title, false),
     };
     if let Some(start) = name.strip_suffix("...").filter(|start| SHORTEST_CUT <= start.len()) {
-        return Some(format!("^{}", escape(start)));
+        return format!("^{}", super::escape(start));
     }
-    if numbered {
-        return Some(format!("^({}|{})$", escape(name), escape(title)));
+    match numbered {
+        true => format!("^({}|{})$", super::escape(name), super::escape(title)),
+        false => format!("^{}$", super::escape(title)),
     }
-    (title.is_empty() || title.starts_with('-')).then(|| format!("^{}$", escape(title)))
-}
-
-/// The text as a regular expression that matches just it.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if r"\.+*?()|[]{}^$#&-~".contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
 
 /// The sample size asked of criterion, 10 to 50.
@@ -110,35 +97,34 @@ fn command(
     timeout: Duration,
     collect: &'static [&'static str],
 ) -> CommandSpec {
-    let (program, args) =
-        super::program_and_args(executable, args.into_iter().chain(launch.args.iter().cloned()));
-    CommandSpec {
-        program,
-        args,
-        env: super::environment(executable, launch),
-        cwd: launch.cwd.clone(),
-        stdin: launch.stdin.clone(),
-        timeout,
-        scratch_variable: Some(HOME),
-        collect,
-        capture_stdout: true,
-    }
+    CommandSpec { scratch_variable: Some(HOME), collect, ..super::command(executable, launch, args, timeout) }
 }
 
 pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError> {
     super::ending::check(output, &[0]).map_err(|error| {
-        if String::from_utf8_lossy(&output.stderr).contains("'--format' which wasn't expected") {
-            let message = "listing the benchmarks failed: criterion is older than 0.5 or its main does not pass the \
-                           arguments on; update criterion to 0.5 or later";
+        if String::from_utf8_lossy(&output.stderr).contains("'--quick' which wasn't expected") {
+            let message = "the bench uses criterion 0.3 or older, whose runs take whole seconds at the least and are not \
+                           measured; set criterion to version 0.4 or later in Cargo.toml, which mostly needs no other change";
             return HarnessError::new(ErrorKind::Unsupported, message);
         }
-        HarnessError::new(error.kind, format!("listing the criterion benchmarks failed: {error}"))
+        let message = format!(
+            "listing the criterion benchmarks failed: {error}; a main of the bench's own has to pass its arguments on to \
+             criterion, as `criterion_main!` does"
+        );
+        HarnessError::new(error.kind, message)
     })?;
+    // From 0.5 on it says `: benchmark`, before that `: bench`. A program holds one of them; lines of the other shape
+    // are its own.
+    let newer = ids_before(": benchmark", &output.stdout);
+    Ok(if newer.is_empty() { ids_before(": bench", &output.stdout) } else { newer })
+}
+
+/// What stands before the suffix, of every line that has it, each once.
+fn ids_before(suffix: &str, stdout: &[u8]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     // The benches' setup code runs during the list and may print anything, so only whole lines of the shape count.
-    for line in output.stdout.split(|&byte| byte == b'\n') {
-        let Some(id) = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix(": benchmark"))
-        else {
+    for line in stdout.split(|&byte| byte == b'\n') {
+        let Some(id) = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix(suffix)) else {
             continue;
         };
         // criterion tells equal ids apart by itself, so a line that is there twice was printed by the bench.
@@ -146,7 +132,7 @@ pub(super) fn parse_list(output: &RunOutput) -> Result<Vec<String>, HarnessError
             ids.push(id.to_owned());
         }
     }
-    Ok(ids)
+    ids
 }
 
 /// What `benchmark.json` says of a benchmark, as far as it is used.
@@ -162,6 +148,9 @@ struct BenchmarkFile {
 /// something of its own.
 #[derive(Deserialize)]
 struct SampleFile {
+    /// `Linear`, or `Flat` for slow functions: then all samples have the same number of iterations.
+    #[serde(default)]
+    sampling_mode: String,
     iters: Vec<f64>,
     times: Vec<f64>,
 }
@@ -182,14 +171,14 @@ pub(super) fn parse_run(
             let Some(one) = found.iter().find(|it| it.benchmark.title == *id) else {
                 return Err(measured_nothing(id));
             };
-            Ok(vec![measurement(one, output)?])
+            Ok(vec![measurement(one, output, found.len() == 1)?])
         }
         Selection::All if found.is_empty() => {
             let message = "the program exited with success and measured no benchmark; check that its \
                            `criterion_group!` names them and that its main is `criterion_main!`";
             Err(HarnessError::new(ErrorKind::MeasuredNothing, message))
         }
-        Selection::All => found.iter().map(|one| measurement(one, output)).collect(),
+        Selection::All => found.iter().map(|one| measurement(one, output, found.len() == 1)).collect(),
     }
 }
 
@@ -227,30 +216,41 @@ fn parse<T: for<'de> Deserialize<'de>>(file: &CollectedFile) -> Result<T, Harnes
 
 fn unreadable(file: &CollectedFile, why: &str) -> HarnessError {
     let message = format!(
-        "criterion's file {} is not of the shape that criterion 0.5 to 0.8 writes: {why}; check the criterion \
+        "criterion's file {} is not of the shape that criterion 0.4 to 0.8 writes: {why}; check the criterion \
          version of the bench, and report it if it is one of these",
         file.path.display()
     );
     HarnessError::new(ErrorKind::Output, message)
 }
 
-fn measurement(found: &Found<'_>, output: &RunOutput) -> Result<Measurement, HarnessError> {
+fn measurement(found: &Found<'_>, output: &RunOutput, alone: bool) -> Result<Measurement, HarnessError> {
     let id = &found.benchmark.title;
-    if let Some(unit) = foreign_unit(&found.benchmark, &output.stdout) {
-        let message = format!(
-            "benchmark `{id}` measures in `{unit}`, by a measurement of its own, and only wall time can be read from \
-             criterion; use criterion's `WallTime` for it, or leave it out with `skip`"
-        );
-        return Err(HarnessError::new(ErrorKind::Output, message));
-    }
     let sample: SampleFile = parse(found.sample)?;
-    let latency = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
+    let value = median_iteration(&sample).map_err(|why| unreadable(found.sample, &why))?;
+    let is_time = !has_foreign_unit(&found.benchmark, &output.stdout);
+    let metric =
+        if is_time { Metric::Latency } else { Metric::Own(crate::suite::CRITERION_MEASUREMENT.into()) };
+    let mut values = Values::from_iter([(metric, value)]);
+    if let Some(cpu) = cpu_of_iteration(&sample, value, output).filter(|_| is_time && alone) {
+        values.set(Metric::CpuTotal, cpu);
+    }
     Ok(Measurement {
         id: id.clone(),
-        values: Values::from_iter([(Metric::Latency, latency)]),
-        overlong: is_overlong(&sample, latency),
+        values,
+        overlong: is_time && is_overlong(&sample, value),
         stated_work: found.benchmark.throughput.as_ref().and_then(stated_work),
     })
+}
+
+/// CPU time of one iteration, where that of the process says it: one iteration a sample and one to warm up, each long
+/// enough that start and analysis, some milliseconds in all, are a small part. The number of iterations then does not
+/// depend on the time they take, so both revisions do the same.
+fn cpu_of_iteration(sample: &SampleFile, latency: f64, output: &RunOutput) -> Option<f64> {
+    const SLOW_NS: f64 = 1e6;
+    let single = sample.iters.iter().all(|&iterations| (iterations - 1.0).abs() < 0.5);
+    let comparable = sample.sampling_mode == "Flat" && single && SLOW_NS <= latency;
+    let cpu_ns = (output.user_ns + output.system_ns) as f64;
+    (comparable && 0.0 < cpu_ns).then(|| cpu_ns / (sample.iters.len() as f64 + 1.0))
 }
 
 /// Whether the bench's own code set the measuring time. A slow function alone makes long runs too, but of few iterations.
@@ -293,8 +293,9 @@ fn median_iteration(sample: &SampleFile) -> Result<f64, String> {
     }
 }
 
-/// The unit of a benchmark that does not measure wall time, as far as criterion's text shows it: the files do not say.
-fn foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> Option<String> {
+/// Whether a benchmark measures something else than wall time, as far as criterion's text shows it: the files are the
+/// same for every measurement.
+fn has_foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> bool {
     const TIMES: [&str; 6] = ["ps", "ns", "µs", "us", "ms", "s"];
     let text = String::from_utf8_lossy(stdout);
     let mut before = "";
@@ -312,16 +313,17 @@ fn foreign_unit(benchmark: &BenchmarkFile, stdout: &[u8]) -> Option<String> {
         let (numbers, units): (Vec<&str>, Vec<&str>) =
             inner.split_whitespace().partition(|word| word.parse::<f64>().is_ok());
         if numbers.len() == 3 && units.iter().any(|unit| !TIMES.contains(unit)) {
-            return units.iter().find(|unit| !TIMES.contains(unit)).map(|&unit| unit.to_owned());
+            return true;
         }
     }
-    None
+    false
 }
 
 fn measured_nothing(id: &str) -> HarnessError {
     let message = format!(
-        "the program exited with success and measured nothing for `{id}`; run it by hand with `cargo bench -- --exact \
-         '{id}'`: an id that changes from run to run, or text printed without a line end while listing, makes this"
+        "the program exited with success and measured nothing for `{id}`; run it by hand with `cargo bench -- '{}'`: an \
+         id that changes from run to run, or text printed without a line end while listing, makes this",
+        pattern(id)
     );
     HarnessError::new(ErrorKind::MeasuredNothing, message)
 }

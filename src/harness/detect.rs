@@ -32,39 +32,41 @@ pub fn detect(
 ) -> Detection {
     match choice {
         HarnessChoice::Auto => {}
-        HarnessChoice::Process => return Detection::Kind(HarnessKind::Process),
-        HarnessChoice::Criterion => return Detection::Kind(HarnessKind::Criterion),
-        other => return unsupported(other.as_str()),
+        named => return by_word(named.as_str()),
     }
     if harness_declared {
-        return unsupported(HarnessChoice::Libtest.as_str());
+        return Detection::Kind(HarnessKind::Libtest);
     }
+    // Without any it is a main of the user's own, whatever the package depends on.
     match markers {
-        [] => without_marker(candidates),
-        [marker] => by_marker(*marker),
+        [] => Detection::Kind(HarnessKind::Process),
+        [marker] => by_lone_marker(*marker, candidates),
         several => {
-            // A helper crate may bring a second harness along; the package's own dependency decides.
-            let own: Vec<Marker> = several.iter().copied().filter(|&it| depends_on(candidates, it)).collect();
-            match own.as_slice() {
-                [marker] => by_marker(*marker),
-                _ => ambiguous(several),
+            // A helper crate may bring a second harness along; the package's own dependency decides. bencher's marker is
+            // in every criterion program.
+            let strong: Vec<Marker> = several.iter().copied().filter(|&it| it != Marker::Bencher).collect();
+            let own: Vec<Marker> = strong.iter().copied().filter(|&it| depends_on(candidates, it)).collect();
+            match (strong.as_slice(), own.as_slice()) {
+                ([marker], _) | (_, [marker]) => by_word(marker.as_str()),
+                _ => ambiguous(&strong),
             }
         }
     }
 }
 
-fn by_marker(marker: Marker) -> Detection {
+/// bencher's marker is text that a program of the user's own may print as well, so the dependency has to be there too.
+fn by_lone_marker(marker: Marker, candidates: &[String]) -> Detection {
     match marker {
-        Marker::Criterion => Detection::Kind(HarnessKind::Criterion),
-        other => unsupported(other.as_str()),
+        Marker::Bencher if !depends_on(candidates, marker) => Detection::Kind(HarnessKind::Process),
+        marker => by_word(marker.as_str()),
     }
 }
 
-/// A program without any marker is a main of the user's own, unless it may be one of the harnesses that leave none.
-fn without_marker(candidates: &[String]) -> Detection {
-    match ["bencher", "iai"].into_iter().find(|&name| candidates.iter().any(|it| it == name)) {
-        Some(name) => unsupported(name),
-        None => Detection::Kind(HarnessKind::Process),
+/// The adapter of that word in Cargo.toml; markers have the same words.
+fn by_word(word: &'static str) -> Detection {
+    match HarnessKind::from_word(word) {
+        Some(kind) => Detection::Kind(kind),
+        None => unsupported(word),
     }
 }
 
@@ -75,22 +77,18 @@ fn depends_on(candidates: &[String], marker: Marker) -> bool {
         Marker::Gungraun => &["gungraun"],
         Marker::IaiCallgrind => &["iai-callgrind"],
         Marker::Tango => &["tango-bench"],
+        Marker::Bencher => &["bencher", "codspeed-bencher-compat"],
+        Marker::Iai => &["iai"],
     };
     candidates.iter().any(|candidate| names.contains(&candidate.as_str()))
 }
 
 fn unsupported(word: &'static str) -> Detection {
     let message = match word {
-        "libtest" => {
-            "its benchmarks are `#[bench]` functions of the built-in harness, which cannot be measured yet; \
-                      set `harness = false` in its `[[bench]]` and port it to criterion"
-                .to_owned()
-        }
-        "bencher" | "iai" => format!(
-            "its package depends on {word}, whose benchmarks cannot be measured yet; if this target does not use \
-             {word}, set `harness = \"process\"` in its `[[package.metadata.benchgate.bench]]` entry"
-        ),
-        "lines" => "`harness = \"lines\"` cannot be measured yet; use `process`".to_owned(),
+        "iai" => "its benchmarks are written for iai 0.1, which runs all of them in one go and is no longer maintained; port \
+                  them to gungraun, its successor, or set `harness = \"process\"` in its \
+                  `[[package.metadata.benchgate.bench]]` entry to time the whole program"
+            .to_owned(),
         word => format!(
             "its benchmarks are written for {word}, which cannot be measured yet; port them to criterion, or set \
              `harness = \"process\"` in its `[[package.metadata.benchgate.bench]]` entry to time the whole program"
@@ -116,56 +114,68 @@ mod tests {
         names.iter().map(|&name| name.to_owned()).collect()
     }
 
-    fn word(detection: Detection) -> &'static str {
-        match detection {
-            Detection::Kind(kind) => panic!("{kind} is supported"),
+    /// The harness of a bench with `harness = false`, or the word of the one that is not supported.
+    fn found(candidates: &[&str], markers: &[Marker]) -> String {
+        match detect(HarnessChoice::Auto, false, &names(candidates), markers) {
+            Detection::Kind(kind) => kind.to_string(),
             Detection::Unsupported { word, message } => {
                 assert!(!message.contains('\n') && !message.ends_with('.'), "{message}");
-                word
+                format!("not {word}")
             }
         }
     }
 
     #[test]
     fn a_named_harness_overrides_everything_else() {
-        let process = detect(HarnessChoice::Process, true, &names(&["divan"]), &[Marker::Divan]);
-        assert_eq!(process, Detection::Kind(HarnessKind::Process));
-        let criterion = detect(HarnessChoice::Criterion, false, &[], &[]);
-        assert_eq!(criterion, Detection::Kind(HarnessKind::Criterion));
-        assert_eq!(word(detect(HarnessChoice::Lines, false, &[], &[])), "lines");
+        for kind in HarnessKind::ALL.iter().copied() {
+            let choice =
+                HarnessChoice::from_word(kind.as_str()).expect("every adapter has a word in Cargo.toml");
+            let detection = detect(choice, true, &names(&["divan"]), &[Marker::Tango]);
+            assert_eq!(detection, Detection::Kind(kind));
+        }
     }
 
     #[test]
     fn a_bench_with_the_built_in_harness_is_libtest_whatever_it_links() {
-        assert_eq!(
-            word(detect(HarnessChoice::Auto, true, &names(&["criterion"]), &[Marker::Criterion])),
-            "libtest"
-        );
+        let detection = detect(HarnessChoice::Auto, true, &names(&["criterion"]), &[Marker::Criterion]);
+        assert_eq!(detection, Detection::Kind(HarnessKind::Libtest));
     }
 
     #[test]
     fn the_marker_in_the_program_decides_over_the_dependencies() {
-        let both = names(&["criterion", "divan"]);
-        let kind = |markers: &[Marker]| detect(HarnessChoice::Auto, false, &both, markers);
-        assert_eq!(kind(&[Marker::Criterion]), Detection::Kind(HarnessKind::Criterion));
-        assert_eq!(word(kind(&[Marker::Divan])), "divan");
-        assert_eq!(kind(&[]), Detection::Kind(HarnessKind::Process));
+        let both = ["criterion", "divan"];
+        assert_eq!(found(&both, &[Marker::Criterion]), "criterion");
+        assert_eq!(found(&both, &[Marker::Divan]), "divan");
+        assert_eq!(
+            found(&[], &[Marker::Divan]),
+            "divan",
+            "a crate of the workspace may bring the harness along"
+        );
+        assert_eq!(found(&both, &[]), "process");
     }
 
     #[test]
     fn of_two_markers_the_one_the_package_depends_on_decides() {
         let markers = [Marker::Criterion, Marker::Divan];
-        let only_criterion = detect(HarnessChoice::Auto, false, &names(&["criterion"]), &markers);
-        assert_eq!(only_criterion, Detection::Kind(HarnessKind::Criterion));
-        assert_eq!(
-            word(detect(HarnessChoice::Auto, false, &names(&["criterion", "divan"]), &markers)),
-            "auto"
-        );
+        assert_eq!(found(&["criterion"], &markers), "criterion");
+        assert_eq!(found(&["codspeed-divan-compat"], &markers), "divan");
+        assert_eq!(found(&["criterion", "divan"], &markers), "not auto");
+        assert_eq!(found(&[], &markers), "not auto");
     }
 
     #[test]
-    fn a_package_with_a_harness_that_leaves_no_marker_is_not_taken_for_a_plain_program() {
-        assert_eq!(word(detect(HarnessChoice::Auto, false, &names(&["bencher"]), &[])), "bencher");
-        assert_eq!(word(detect(HarnessChoice::Auto, false, &names(&["iai"]), &[])), "iai");
+    fn the_format_of_bencher_makes_a_bencher_only_with_its_dependency_and_without_criterion() {
+        assert_eq!(found(&["bencher"], &[Marker::Bencher]), "bencher");
+        assert_eq!(found(&["codspeed-bencher-compat"], &[Marker::Bencher]), "bencher");
+        assert_eq!(found(&[], &[Marker::Bencher]), "process");
+        assert_eq!(found(&["bencher"], &[]), "process");
+        assert_eq!(found(&["criterion", "bencher"], &[Marker::Criterion, Marker::Bencher]), "criterion");
+        assert_eq!(found(&["bencher"], &[Marker::Criterion, Marker::Bencher]), "criterion");
+    }
+
+    #[test]
+    fn the_classic_iai_is_refused_with_its_successor_named() {
+        assert_eq!(found(&["iai", "criterion"], &[Marker::Iai]), "not iai");
+        assert_eq!(found(&["iai", "criterion"], &[]), "process");
     }
 }

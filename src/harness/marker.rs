@@ -17,6 +17,10 @@ word_enum! {
         IaiCallgrind = "iai-callgrind",
         /// tango-bench.
         Tango = "tango",
+        /// bencher, and criterion, which can print in its format.
+        Bencher = "bencher",
+        /// iai, the one without callgrind.
+        Iai = "iai",
     }
 }
 
@@ -29,6 +33,8 @@ impl Marker {
             Self::Gungraun => b"GUNGRAUN_RUNNER",
             Self::IaiCallgrind => b"IAI_CALLGRIND_RUNNER",
             Self::Tango => b"Tango benchmarking",
+            Self::Bencher => b" ns/iter (+/- ",
+            Self::Iai => b"iai_calibration",
         }
     }
 }

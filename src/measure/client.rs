@@ -1,5 +1,6 @@
 //! The tool's side of the runner: one run at a time, with the files around it.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput};
+use crate::harness::contract::{CollectedFile, CommandSpec, RunOutput, SCRATCH};
 
 use super::problem::ExecuteError;
 use super::process::{Finished, Replies, Start, Waited, kill_session};
@@ -66,17 +67,51 @@ impl RunnerClient {
         spec: &CommandSpec,
         interrupted: &AtomicBool,
     ) -> Result<RunOutput, ExecuteError> {
+        Ok(self.run(spec, false, interrupted)?.0)
+    }
+
+    /// The same, with the user instructions of the program and all it started; `None` where they could not be counted.
+    pub fn execute_counted(
+        &mut self,
+        spec: &CommandSpec,
+        interrupted: &AtomicBool,
+    ) -> Result<(RunOutput, Option<u64>), ExecuteError> {
+        self.run(spec, true, interrupted)
+    }
+
+    /// Asks the runner once whether instructions can be counted; the error says why not.
+    pub fn hardware_counters(&mut self, interrupted: &AtomicBool) -> Result<(), String> {
+        let line = serde_json::to_vec(&Request::Counters).map_err(|error| error.to_string())?;
+        self.session().map_err(|error| error.to_string())?;
+        match self.round_trip(line, interrupted).map_err(|error| error.to_string())? {
+            Reply::Counters(answer) => answer,
+            _ => Err("the process that starts the benchmarks did not answer".to_owned()),
+        }
+    }
+
+    fn run(
+        &mut self,
+        spec: &CommandSpec,
+        count: bool,
+        interrupted: &AtomicBool,
+    ) -> Result<(RunOutput, Option<u64>), ExecuteError> {
         if interrupted.load(Ordering::Relaxed) {
             return Err(ExecuteError::Interrupted);
         }
         let session = self.session()?;
         let files = RunFiles::prepare(&session, spec.scratch_variable.is_some())?;
-        let line = serde_json::to_vec(&Request::Run(Box::new(files.start(spec).into())))
+        let start = Start { count, ..files.start(spec) };
+        let line = serde_json::to_vec(&Request::Run(Box::new(start.into())))
             .map_err(|error| ExecuteError::Prepare(error.to_string()))?;
         let result = match self.round_trip(line, interrupted) {
-            Ok(Reply::Finished(finished)) => files.read_back(spec, &finished),
+            Ok(Reply::Finished(finished)) => {
+                files.read_back(spec, &finished).map(|output| (output, finished.instructions))
+            }
             Ok(Reply::NotStarted(problem)) => Err(problem.into()),
             Ok(Reply::Cancelled) => Err(ExecuteError::Interrupted),
+            Ok(Reply::Counters(_)) => {
+                Err(ExecuteError::RunnerDied("it answered a question of before".to_owned()))
+            }
             Ok(Reply::Failed(message)) => Err(ExecuteError::Leftovers(message)),
             Err(error) => Err(error),
         };
@@ -231,13 +266,27 @@ impl RunFiles {
         }
         Start {
             program: spec.program.clone(),
-            args: spec.args.clone(),
+            args: spec.args.iter().map(|arg| self.with_scratch(arg)).collect(),
             env,
             cwd: spec.cwd.clone(),
             stdin: spec.stdin.clone(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
             timeout: spec.timeout,
+            count: false,
+        }
+    }
+
+    /// The argument with the scratch directory in place of [`SCRATCH`].
+    fn with_scratch(&self, arg: &OsStr) -> OsString {
+        let rest = arg.to_str().and_then(|arg| arg.strip_prefix(SCRATCH));
+        match (&self.scratch, rest) {
+            (Some(scratch), Some(rest)) => {
+                let mut path = scratch.clone().into_os_string();
+                path.push(rest);
+                path
+            }
+            _ => arg.to_owned(),
         }
     }
 
@@ -273,7 +322,7 @@ impl RunFiles {
     }
 }
 
-/// Files below `directory` whose path ends in one of the names. Links are not followed: they may lead anywhere.
+/// Files below `directory` that are named. Links are not followed: they may lead anywhere.
 fn collect(
     root: &Path,
     directory: &Path,
@@ -290,13 +339,26 @@ fn collect(
         let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
         if kind.is_dir() {
             collect(root, &path, names, files)?;
-        } else if kind.is_file() && names.iter().any(|name| path.ends_with(name)) {
+        } else if kind.is_file() && is_named(&path, names) {
             let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
             let bytes = whole(&path, &relative.display().to_string())?;
             files.push(CollectedFile { path: relative, bytes });
         }
     }
     Ok(())
+}
+
+/// Whether a file is one of those named: by the end of its path, by its extension for `*.csv`, or by the beginning of its
+/// name for `name.*`.
+fn is_named(path: &Path, names: &[&str]) -> bool {
+    let is = |name: &&str| match (name.strip_prefix("*."), name.strip_suffix('*')) {
+        (Some(extension), _) => path.extension().is_some_and(|own| own == extension),
+        (None, Some(start)) => {
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(start.as_bytes()))
+        }
+        (None, None) => path.ends_with(name),
+    };
+    names.iter().any(is)
 }
 
 fn whole(path: &Path, what: &str) -> Result<Vec<u8>, ExecuteError> {

@@ -14,6 +14,21 @@ pub trait Executor {
     /// Makes one unit run of a revision.
     fn execute(&mut self, revision: usize, command: &CommandSpec) -> Result<RunOutput, ExecuteError>;
 
+    /// The same, with the user instructions the program and everything it started retired; `None` where they could not be
+    /// counted in full.
+    fn execute_counted(
+        &mut self,
+        revision: usize,
+        command: &CommandSpec,
+    ) -> Result<(RunOutput, Option<u64>), ExecuteError> {
+        Ok((self.execute(revision, command)?, None))
+    }
+
+    /// Whether [`Executor::execute_counted`] can count here; the error says why not, after "because".
+    fn hardware_counters(&mut self) -> Result<(), String> {
+        Err("nothing here counts".to_owned())
+    }
+
     /// The size in bytes of a file as that revision has it.
     fn file_size(&mut self, revision: usize, path: &Path) -> Result<u64, ExecuteError>;
 
@@ -64,6 +79,19 @@ impl Executor for LiveExecutor<'_> {
     fn execute(&mut self, revision: usize, command: &CommandSpec) -> Result<RunOutput, ExecuteError> {
         self.make_live(revision)?;
         self.client.execute(command, self.interrupted)
+    }
+
+    fn execute_counted(
+        &mut self,
+        revision: usize,
+        command: &CommandSpec,
+    ) -> Result<(RunOutput, Option<u64>), ExecuteError> {
+        self.make_live(revision)?;
+        self.client.execute_counted(command, self.interrupted)
+    }
+
+    fn hardware_counters(&mut self) -> Result<(), String> {
+        self.client.hardware_counters(self.interrupted)
     }
 
     fn file_size(&mut self, revision: usize, path: &Path) -> Result<u64, ExecuteError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::harness::HarnessKind;
-use crate::harness::contract::{Executable, ResolvedLaunch};
+use crate::harness::contract::{CommandSpec, Executable, ResolvedLaunch};
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::settings::{SampleCount, Sampling};
 use crate::verdict::evidence::Stage;
@@ -43,6 +43,36 @@ pub struct PlannedBenchmark {
     /// Its sides, by the place of the revision in the report: base, head, further ones; or head alone.
     /// `None` where it is not measured.
     pub sides: Vec<Option<SidePlan>>,
+    /// How its unit runs are made, where that is not one process of one revision for it alone.
+    pub unit: UnitPlan,
+}
+
+/// How the unit runs of a benchmark are made. By default each is one process of one revision that measures this
+/// benchmark alone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UnitPlan {
+    /// Benchmarks with the same number come out of one process, which measures everything its program has. They have the
+    /// same program, launch and sides.
+    pub together: Option<usize>,
+    /// One process takes turns between the programs of base and head, which are started by paths of their own, base first.
+    pub lockstep: Option<Box<[Executable; 2]>>,
+    /// Whether instructions are counted.
+    pub counting: Counting,
+}
+
+/// How instructions are counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Counting {
+    /// Not at all, or by the harness itself.
+    #[default]
+    Off,
+    /// By the processor, beside the times of the whole process.
+    Hardware,
+    /// By callgrind in runs that tell nothing else.
+    Callgrind {
+        /// About how long one iteration takes without callgrind, ns; the same for all sides.
+        latency_ns: Option<f64>,
+    },
 }
 
 /// One revision's part of a benchmark.
@@ -56,6 +86,8 @@ pub struct SidePlan {
     pub launch: ResolvedLaunch,
     /// The work of one unit run, where the suite states one.
     pub work: Option<WorkPlan>,
+    /// Commands of the user's before every unit run, outside the timing.
+    pub prepare: Vec<CommandSpec>,
 }
 
 /// The work of one unit run.

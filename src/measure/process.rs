@@ -19,10 +19,10 @@ mod replies;
 mod unix;
 
 #[cfg(not(unix))]
-pub(super) use portable::{Host, kill_session, kill_tree};
+pub(super) use portable::{Host, kill_marked, kill_session, kill_tree, own_session, probe_counters};
 pub(super) use replies::{Replies, Waited};
 #[cfg(unix)]
-pub(super) use unix::{Host, kill_session, kill_tree};
+pub(super) use unix::{Host, kill_marked, kill_session, kill_tree, own_session, probe_counters};
 
 /// A program to start: complete, nothing is inherited.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub(super) struct Start {
     /// Created or emptied.
     pub(super) stderr: PathBuf,
     pub(super) timeout: Duration,
+    /// Whether its instructions are counted.
+    pub(super) count: bool,
 }
 
 /// What is known of a program that ran.
@@ -52,6 +54,9 @@ pub(super) struct Finished {
     pub(super) peak_rss_bytes: u64,
     pub(super) peak_rss_floor_bytes: u64,
     pub(super) involuntary_switches: u64,
+    /// User instructions of its whole tree; only when asked for, and counted all the time.
+    #[serde(default)]
+    pub(super) instructions: Option<u64>,
 }
 
 /// [`ExitOutcome`] as it is written.
@@ -185,6 +190,7 @@ mod tests {
             stdout: cwd.join("out"),
             stderr: cwd.join("err"),
             timeout: Duration::from_secs(1),
+            count: false,
         }
     }
 

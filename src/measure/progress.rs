@@ -24,6 +24,8 @@ pub enum Part {
     Rounds,
     /// Head alone, for budgets on percentiles.
     HeadAlone,
+    /// One count of instructions a side.
+    Counting,
 }
 
 /// How far it is.

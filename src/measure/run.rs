@@ -8,12 +8,12 @@ use crate::harness::contract::RunBudget;
 use crate::verdict::evidence::{BenchmarkError, StoppedBecause, UnitRun};
 
 use super::executor::Executor;
-use super::plan::MeasurePlan;
+use super::group::Group;
+use super::plan::{MeasurePlan, PlannedBenchmark};
 use super::progress::{Observer, Part, Progress};
 use super::schedule::Schedule;
 use super::state::State;
-use super::time;
-use super::unit::{self, Failure, Sample};
+use super::unit::{self, Failure, Sample, Unit};
 
 /// Whether a benchmark has enough samples.
 pub trait StopRule {
@@ -73,11 +73,7 @@ pub fn measure(
     observer: &mut dyn Observer,
     interrupted: &AtomicBool,
 ) -> Measured {
-    let started = executor.elapsed();
-    let states = plan.benchmarks.iter().map(State::new).collect();
-    let sequence = plan.first_sequence;
-    let mut driver =
-        Driver { plan, executor, stop, observer, interrupted, started, states, sequence, short: false };
+    let mut driver = Driver::new(plan, executor, stop, observer, interrupted);
     // An interrupt breaks out of each part, and of those after it at once.
     let flow = driver.warm_up();
     let flow = if flow.is_continue() { driver.rounds() } else { flow };
@@ -85,53 +81,78 @@ pub fn measure(
     driver.finish(flow.is_break())
 }
 
-struct Driver<'a> {
-    plan: &'a MeasurePlan,
-    executor: &'a mut dyn Executor,
+pub(super) struct Driver<'a> {
+    pub(super) plan: &'a MeasurePlan,
+    pub(super) executor: &'a mut dyn Executor,
     stop: &'a dyn StopRule,
-    observer: &'a mut dyn Observer,
+    pub(super) observer: &'a mut dyn Observer,
     interrupted: &'a AtomicBool,
     started: Duration,
-    states: Vec<State<'a>>,
+    pub(super) states: Vec<State<'a>>,
+    pub(super) groups: Vec<Group>,
     sequence: u64,
     /// `max_time` was found too short for all.
-    short: bool,
+    pub(super) short: bool,
 }
 
 /// How a row of unit runs ended.
-enum Row {
+pub(super) enum Row {
+    /// With the samples of every benchmark that has all of them.
     Whole(Vec<Taken>),
+    /// Without any.
     Dropped,
     OutOfTime,
 }
 
 /// A sample with its place in the run.
 pub(super) struct Taken {
+    /// Of the benchmark in the plan.
+    pub(super) place: usize,
     pub(super) side: usize,
     pub(super) sequence: u64,
     pub(super) sample: Sample,
 }
 
-type Flow = ControlFlow<()>;
+pub(super) type Flow = ControlFlow<()>;
 
-impl Driver<'_> {
+impl<'a> Driver<'a> {
+    pub(super) fn new(
+        plan: &'a MeasurePlan,
+        executor: &'a mut dyn Executor,
+        stop: &'a dyn StopRule,
+        observer: &'a mut dyn Observer,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        let started = executor.elapsed();
+        let states = plan.benchmarks.iter().map(State::new).collect();
+        let groups = Group::all(&plan.benchmarks);
+        let sequence = plan.first_sequence;
+        Self { plan, executor, stop, observer, interrupted, started, states, groups, sequence, short: false }
+    }
+
     fn warm_up(&mut self) -> Flow {
         let most = self.plan.benchmarks.iter().map(|planned| planned.sampling.warmup).max().unwrap_or(0);
         for round in 0..most.div_ceil(2) {
             let schedule = self.schedule(true);
-            for place in schedule.benchmarks(round, self.states.len()) {
-                let state = &self.states[place];
-                let left = state.planned.sampling.warmup.saturating_sub(2 * round);
-                if !state.is_open() || left == 0 {
+            for at in schedule.benchmarks(round, self.groups.len()) {
+                let open = self.groups[at].open(&self.states);
+                let warmup = |&place: &usize| self.states[place].planned.sampling.warmup;
+                let left = open.iter().map(warmup).max().unwrap_or(0).saturating_sub(2 * round);
+                if left == 0 {
                     continue;
                 }
-                let identity = &state.planned.identity;
+                let group = &self.groups[at];
+                let identity = &self.states[group.first()].planned.identity;
                 let order = match left {
-                    1 => schedule.half(identity, round, &state.measured),
-                    _ => schedule.palindrome(identity, round, &state.measured),
+                    1 => schedule.half(identity, round, &group.sides),
+                    _ => schedule.palindrome(identity, round, &group.sides),
                 };
-                match self.row(place, &order, Part::WarmUp)? {
-                    Row::Whole(samples) => self.states[place].learn_latency(&samples),
+                match self.row(at, &open, &order, Part::WarmUp)? {
+                    Row::Whole(samples) => {
+                        for place in open {
+                            self.states[place].learn_latency(place, &samples);
+                        }
+                    }
                     Row::Dropped => {}
                     Row::OutOfTime => return self.out_of_time_early(),
                 }
@@ -141,33 +162,40 @@ impl Driver<'_> {
         ControlFlow::Continue(())
     }
 
-    fn rounds(&mut self) -> Flow {
+    pub(super) fn rounds(&mut self) -> Flow {
         let schedule = self.schedule(false);
         for round in 0_u32.. {
             let now = self.choose();
             if now.is_empty() {
                 break;
             }
-            for place in schedule.benchmarks(round, self.states.len()) {
-                if !now.contains(&place) || !self.states[place].is_open() {
+            for at in schedule.benchmarks(round, self.groups.len()) {
+                if !now.contains(&at) || !self.groups[at].is_open(&self.states) {
                     continue;
                 }
-                if self.would_exceed(self.states[place].round_cost()) {
-                    self.stop_for_time(place);
+                if self.would_exceed(self.groups[at].round_cost(&self.states)) {
+                    self.stop_for_time(at);
                     continue;
                 }
-                let state = &mut self.states[place];
-                let order = schedule.palindrome(&state.planned.identity, state.rounds, &state.measured);
-                state.rounds += 1;
-                match self.row(place, &order, Part::Rounds)? {
+                let open = self.groups[at].open(&self.states);
+                let group = &mut self.groups[at];
+                let identity = &self.states[group.first()].planned.identity;
+                let order = schedule.palindrome(identity, group.rounds, &group.sides);
+                group.rounds += 1;
+                match self.row(at, &open, &order, Part::Rounds)? {
                     Row::Whole(samples) => {
-                        let state = &mut self.states[place];
-                        state.keep(samples, self.plan.stage);
-                        state.judge(place, self.stop);
+                        self.keep(at, samples);
+                        for place in open {
+                            let state = &mut self.states[place];
+                            // One that lost this round to a failure is asked after its next one.
+                            if state.is_open() {
+                                state.judge(place, self.stop);
+                            }
+                        }
                     }
                     Row::Dropped => {}
                     Row::OutOfTime if round == 0 => return self.out_of_time_early(),
-                    Row::OutOfTime => self.stop_for_time(place),
+                    Row::OutOfTime => self.stop_for_time(at),
                 }
             }
             if round == 0 {
@@ -181,46 +209,58 @@ impl Driver<'_> {
     /// Head on its own, after all that is compared: it must not take time from a comparison.
     fn head_alone(&mut self) -> Flow {
         let schedule = self.schedule(false);
-        let mut open: Vec<bool> = self
-            .states
-            .iter()
-            .map(|state| state.error.is_none() && state.measured.contains(&state.planned.head()))
-            .collect();
+        let mut given_up = vec![false; self.groups.len()];
         for round in 0_u32.. {
-            for (open, state) in open.iter_mut().zip(&self.states) {
-                *open &= state.error.is_none()
-                    && state.runs.get(state.planned.head()).map_or(0, Vec::len)
-                        < state.planned.head_alone_until as usize;
-            }
-            if !open.contains(&true) {
-                break;
-            }
-            for place in schedule.benchmarks(round, self.states.len()) {
-                if !open[place] {
+            let mut any = false;
+            for at in schedule.benchmarks(round, self.groups.len()) {
+                let wants = |&place: &usize| self.states[place].wants_head_alone();
+                let open: Vec<usize> = self.groups[at].members.iter().copied().filter(wants).collect();
+                if given_up[at] || open.is_empty() {
                     continue;
                 }
-                if self.would_exceed(self.states[place].unit_cost.map(|cost| cost * 2)) {
-                    open[place] = false;
+                if self.would_exceed(self.groups[at].unit_cost.map(|cost| cost * 2)) {
+                    given_up[at] = true;
                     continue;
                 }
-                let state = &mut self.states[place];
-                state.rounds += 1;
-                let order = [state.planned.head(); 2];
-                match self.row(place, &order, Part::HeadAlone)? {
-                    Row::Whole(samples) => self.states[place].keep(samples, self.plan.stage),
+                any = true;
+                let group = &mut self.groups[at];
+                group.rounds += 1;
+                let order = [self.states[group.first()].planned.head(); 2];
+                match self.row(at, &open, &order, Part::HeadAlone)? {
+                    Row::Whole(samples) => self.keep(at, samples),
                     Row::Dropped => {}
-                    Row::OutOfTime => open[place] = false,
+                    Row::OutOfTime => given_up[at] = true,
                 }
+            }
+            if !any {
+                break;
             }
             self.report(Part::HeadAlone, round + 1);
         }
         ControlFlow::Continue(())
     }
 
-    /// The unit runs of one benchmark in one round. One that fails ends the row, whose other samples have lost their
-    /// counterpart.
-    fn row(&mut self, place: usize, order: &[usize], part: Part) -> ControlFlow<(), Row> {
-        let mut samples = Vec::with_capacity(order.len());
+    pub(super) fn keep(&mut self, at: usize, samples: Vec<Taken>) {
+        let round = self.groups[at].rounds - 1;
+        for taken in samples {
+            self.states[taken.place].keep(taken, self.plan.stage, round);
+        }
+    }
+
+    /// The unit runs of some benchmarks of one group in one round. What fails for a benchmark takes its other samples of
+    /// the row along, which have lost their counterpart; a process that fails ends the row for all.
+    pub(super) fn row(
+        &mut self,
+        at: usize,
+        places: &[usize],
+        order: &[usize],
+        part: Part,
+    ) -> ControlFlow<(), Row> {
+        let lockstep = part != Part::HeadAlone && self.groups[at].is_lockstep(&self.states);
+        // Two processes in the two orders make up the four runs of a palindrome.
+        let order = if lockstep { &order[..order.len().min(2)] } else { order };
+        let mut places = places.to_vec();
+        let mut samples: Vec<Taken> = Vec::with_capacity(order.len() * places.len());
         for &side in order {
             if self.interrupted.load(Ordering::Relaxed) {
                 return ControlFlow::Break(());
@@ -228,39 +268,71 @@ impl Driver<'_> {
             if self.would_exceed(Some(Duration::ZERO)) {
                 return ControlFlow::Continue(Row::OutOfTime);
             }
-            let state = &self.states[place];
-            let timeout = Duration::from_nanos(state.planned.sampling.timeout_ns);
-            let quick = match part {
-                Part::WarmUp => self.is_quick(place),
-                // Settled before the first kept run, so that all samples are taken in one way.
-                Part::Rounds | Part::HeadAlone => state.quick,
-            };
-            let budget = match part {
-                Part::WarmUp => RunBudget { quick, ..RunBudget::cheapest(timeout) },
-                Part::Rounds | Part::HeadAlone => {
-                    RunBudget { timeout, latency_hint_ns: state.latency_hint_ns, quick }
-                }
-            };
+            let budget = self.budget(&places, part);
+            let members: Vec<&PlannedBenchmark> =
+                places.iter().map(|&place| self.states[place].planned).collect();
+            let unit = Unit { members: &members, side, lockstep, budget };
             let before = self.executor.elapsed();
-            let result = unit::run(self.executor, state.planned, side, budget);
+            let result = unit::run(self.executor, &unit);
             let cost = self.executor.elapsed().saturating_sub(before);
             let sequence = self.sequence;
             self.sequence += u64::from(part != Part::WarmUp);
-            match result {
-                Ok(sample) => {
-                    let state = &mut self.states[place];
-                    state.learn_cost(cost, part == Part::WarmUp);
-                    state.quick |= part == Part::WarmUp && (quick || sample.overlong);
-                    samples.push(Taken { side, sequence, sample });
-                }
+            let given = match result {
+                Ok(given) => given,
                 Err(Failure::Interrupted) => return ControlFlow::Break(()),
-                Err(Failure::Failed(error)) => {
-                    self.states[place].fail(error);
+                Err(Failure::Failed(trouble)) => {
+                    // Two programs that do not understand each other may still run one after the other.
+                    self.groups[at].solo |=
+                        lockstep && places.iter().all(|&place| self.states[place].samples() == 0);
+                    for &place in &places {
+                        let state = &mut self.states[place];
+                        state.fail(trouble.of(state.planned, side));
+                    }
                     return ControlFlow::Continue(Row::Dropped);
                 }
+            };
+            self.groups[at].learn_cost(cost, part == Part::WarmUp);
+            let mut lost = Vec::new();
+            for (member, side, sample) in given {
+                let place = places[member];
+                let state = &mut self.states[place];
+                match sample {
+                    Ok(sample) => {
+                        state.quick |= part == Part::WarmUp && (budget.quick || sample.overlong);
+                        samples.push(Taken { place, side, sequence, sample });
+                    }
+                    Err(trouble) => {
+                        state.fail(trouble.of(state.planned, side));
+                        lost.push(place);
+                    }
+                }
+            }
+            samples.retain(|taken| !lost.contains(&taken.place));
+            places.retain(|place| !lost.contains(place));
+            if places.is_empty() {
+                return ControlFlow::Continue(Row::Dropped);
             }
         }
         ControlFlow::Continue(Row::Whole(samples))
+    }
+
+    /// What one unit run of these may cost.
+    fn budget(&self, places: &[usize], part: Part) -> RunBudget {
+        let states = || places.iter().map(|&place| &self.states[place]);
+        let timeout = states().map(|state| state.planned.sampling.timeout_ns).max().unwrap_or(0);
+        let timeout = Duration::from_nanos(timeout);
+        let quick = match part {
+            Part::WarmUp => places.iter().any(|&place| self.is_quick(place)),
+            // Settled before the first kept run, so that all samples are taken in one way.
+            Part::Rounds | Part::HeadAlone | Part::Counting => states().any(|state| state.quick),
+        };
+        match part {
+            Part::WarmUp => RunBudget { quick, ..RunBudget::cheapest(timeout) },
+            Part::Rounds | Part::HeadAlone | Part::Counting => {
+                let hints = states().filter_map(|state| state.latency_hint_ns);
+                RunBudget { timeout, latency_hint_ns: hints.min_by(f64::total_cmp), quick }
+            }
+        }
     }
 
     /// Whether a warm-up run should be quick. One benchmark that sets its own time tells it of its whole group: a run
@@ -270,113 +342,15 @@ impl Driver<'_> {
         state.quick || self.states.iter().any(|other| other.quick && other.is_sibling(state))
     }
 
-    /// The benchmarks of the next round.
-    fn choose(&mut self) -> Vec<usize> {
-        let open = |states: &[State<'_>], wanted: &dyn Fn(&State<'_>) -> bool| -> Vec<usize> {
-            (0..states.len()).filter(|&place| states[place].is_open() && wanted(&states[place])).collect()
-        };
-        if !self.short {
-            return open(&self.states, &|_| true);
-        }
-        let lacking = |state: &State<'_>| !state.postponed && !state.has_needed();
-        let first = open(&self.states, &lacking);
-        if !first.is_empty() {
-            return first;
-        }
-        // The chosen ones are through, perhaps sooner than thought: look whether others fit now.
-        self.admit();
-        let next = open(&self.states, &lacking);
-        if !next.is_empty() {
-            return next;
-        }
-        let rest = open(&self.states, &|state| !state.postponed);
-        if rest.is_empty() {
-            open(&self.states, &|_| true).into_iter().for_each(|place| self.stop_for_time(place));
-        }
-        rest
-    }
-
-    /// Says after the first round if the time is too short for all, and chooses those that fit.
-    fn check_time(&mut self) {
-        let Some(max_time) = self.plan.max_time else { return };
-        let needed = self.elapsed() + self.least_left();
-        if needed <= max_time {
-            return;
-        }
-        self.short = true;
-        self.observer.time_is_short(needed, max_time);
-        self.admit();
-    }
-
-    /// Sets aside the benchmarks whose needed number of samples does not fit in the time left.
-    fn admit(&mut self) {
-        let Some(max_time) = self.plan.max_time else { return };
-        let left = max_time.saturating_sub(self.elapsed());
-        let unknown = self.mean_unit_cost();
-        let needs: Vec<(usize, Duration)> = (0..self.states.len())
-            .filter(|&place| self.states[place].is_open() && !self.states[place].has_needed())
-            .map(|place| (place, self.states[place].least_left(unknown)))
-            .collect();
-        let mut fits = time::fitting(left, &needs);
-        let any_through = self.states.iter().any(|state| state.error.is_none() && state.has_needed());
-        if fits.is_empty() && !any_through {
-            // Estimates err: better try the cheapest than end with nothing.
-            fits.extend(needs.iter().min_by_key(|&&(place, need)| (need, place)).map(|&(place, _)| place));
-        }
-        for (place, _) in needs {
-            self.states[place].postponed = !fits.contains(&place);
-        }
-    }
-
-    /// The time ran out before every benchmark had its first round.
-    fn out_of_time_early(&mut self) -> Flow {
-        if let Some(max_time) = self.plan.max_time {
-            let needed = self.elapsed() + self.least_left();
-            self.observer.time_is_short(needed, max_time);
-        }
-        (0..self.states.len()).for_each(|place| self.stop_for_time(place));
-        ControlFlow::Continue(())
-    }
-
-    fn stop_for_time(&mut self, place: usize) {
-        if let Some(max_time) = self.plan.max_time
-            && self.states[place].is_open()
-        {
-            self.states[place].run_out_of_time(max_time);
-        }
-    }
-
-    /// Whether something that takes so long would end after `max_time`. What nothing is known of never does.
-    fn would_exceed(&self, cost: Option<Duration>) -> bool {
-        let (Some(max_time), Some(cost)) = (self.plan.max_time, cost) else { return false };
-        let now = self.elapsed();
-        max_time <= now || max_time < now + cost
-    }
-
-    /// What the needed numbers of samples will still take, of those without for lack of time as well.
-    fn least_left(&self) -> Duration {
-        let unknown = self.mean_unit_cost();
-        self.states.iter().filter(|state| state.wants_time()).map(|state| state.least_left(unknown)).sum()
-    }
-
-    /// Stands in for the cost of benchmarks that never ran; with none that did, one run has taken all the time so far.
-    fn mean_unit_cost(&self) -> Duration {
-        let known: Vec<Duration> = self.states.iter().filter_map(|state| state.unit_cost).collect();
-        match u32::try_from(known.len()) {
-            Ok(count) if 0 < count => known.iter().sum::<Duration>() / count,
-            _ => self.elapsed(),
-        }
-    }
-
-    fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.executor.elapsed().saturating_sub(self.started)
     }
 
-    fn schedule(&self, warm_up: bool) -> Schedule {
+    pub(super) fn schedule(&self, warm_up: bool) -> Schedule {
         Schedule { seed: self.plan.seed, stage: self.plan.stage, warm_up }
     }
 
-    fn report(&mut self, part: Part, rounds: u32) {
+    pub(super) fn report(&mut self, part: Part, rounds: u32) {
         let progress = Progress {
             stage: self.plan.stage,
             part,
@@ -391,7 +365,7 @@ impl Driver<'_> {
         self.observer.round_finished(&progress);
     }
 
-    fn finish(self, interrupted: bool) -> Measured {
+    pub(super) fn finish(self, interrupted: bool) -> Measured {
         let elapsed = self.elapsed();
         let benchmarks = self.states.into_iter().map(|state| state.finish(interrupted)).collect();
         Measured { benchmarks, next_sequence: self.sequence, elapsed, interrupted }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::process::{Ended, Host, RunProblem, Start};
+use super::process::{Ended, Host, RunProblem, Start, probe_counters};
 use super::wire::{Reply, Request};
 
 /// The first argument that turns the program into the runner.
@@ -42,6 +42,10 @@ fn serve(host: &mut Host) -> io::Result<()> {
     while let Some(line) = host.next_line()? {
         let start = match serde_json::from_slice::<Request>(&line)? {
             Request::Run(start) => Start::from(*start),
+            Request::Counters => {
+                answer(&Reply::Counters(probe_counters()))?;
+                continue;
+            }
             // The run it was meant for has ended by itself and is answered.
             Request::Cancel => continue,
         };
@@ -52,11 +56,15 @@ fn serve(host: &mut Host) -> io::Result<()> {
             Err(RunProblem::Start(problem)) => Reply::NotStarted(problem),
             Err(RunProblem::Host(message)) => Reply::Failed(message),
         };
-        let mut line = serde_json::to_vec(&reply)?;
-        line.push(b'\n');
-        let mut out = io::stdout().lock();
-        out.write_all(&line)?;
-        out.flush()?;
+        answer(&reply)?;
     }
     Ok(())
+}
+
+fn answer(reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
 }

@@ -17,12 +17,6 @@ pub(super) struct State<'a> {
     pub(super) measured: Vec<usize>,
     pub(super) runs: Vec<Vec<UnitRun>>,
     pub(super) wall_ns: Vec<u64>,
-    /// Rounds begun, whether kept or dropped.
-    pub(super) rounds: u32,
-    /// The cheapest unit run so far, everything around it included.
-    pub(super) unit_cost: Option<Duration>,
-    /// Whether `unit_cost` is still that of warm-up runs, which harnesses may keep shorter.
-    pub(super) cost_of_warm_up: bool,
     pub(super) latency_hint_ns: Option<f64>,
     /// A warm-up run of it, or of one of its group, took far longer than it was asked to.
     pub(super) quick: bool,
@@ -31,8 +25,6 @@ pub(super) struct State<'a> {
     pub(super) failures: Vec<BenchmarkError>,
     pub(super) stopped: Option<StoppedBecause>,
     pub(super) error: Option<BenchmarkError>,
-    /// Set aside because time is short.
-    pub(super) postponed: bool,
 }
 
 impl<'a> State<'a> {
@@ -42,16 +34,12 @@ impl<'a> State<'a> {
             measured: planned.measured_sides(),
             runs: vec![Vec::new(); planned.sides.len()],
             wall_ns: vec![0; planned.sides.len()],
-            rounds: 0,
-            unit_cost: None,
-            cost_of_warm_up: true,
             latency_hint_ns: None,
             quick: false,
             stated_work: vec![None; planned.sides.len()],
             failures: Vec::new(),
             stopped: None,
             error: None,
-            postponed: false,
         }
     }
 
@@ -68,25 +56,15 @@ impl<'a> State<'a> {
         self.planned.needed_samples() <= self.samples()
     }
 
-    pub(super) fn round_cost(&self) -> Option<Duration> {
-        Some(self.unit_cost? * 2 * self.measured.len() as u32)
-    }
-
-    /// What the needed number of samples will still take; `unknown` stands in for a unit run never made.
-    pub(super) fn least_left(&self, unknown: Duration) -> Duration {
-        let rounds = self.planned.needed_samples().saturating_sub(self.samples()).div_ceil(2);
-        self.unit_cost.unwrap_or(unknown) * (2 * self.measured.len() as u32) * rounds
-    }
-
-    pub(super) fn learn_cost(&mut self, cost: Duration, warm_up: bool) {
-        let known = self.unit_cost.filter(|_| warm_up || !self.cost_of_warm_up);
-        self.unit_cost = Some(known.map_or(cost, |known| known.min(cost)));
-        self.cost_of_warm_up = warm_up;
+    /// Rounds until it has the needed number of samples.
+    pub(super) fn needed_rounds(&self) -> u32 {
+        self.planned.needed_samples().saturating_sub(self.samples()).div_ceil(2)
     }
 
     pub(super) fn fail(&mut self, error: BenchmarkError) {
         self.failures.push(error.clone());
-        if MOST_FAILURES <= self.failures.len() {
+        // What the user wrote to prepare a run is not a benchmark that may stumble once.
+        if error.kind == ErrorKind::HookFailed || MOST_FAILURES <= self.failures.len() {
             self.stopped = Some(StoppedBecause::Error);
             self.error = Some(error);
         }
@@ -125,14 +103,23 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Whether head has to run on for a budget on a percentile, once all that is compared is through.
+    pub(super) fn wants_head_alone(&self) -> bool {
+        let head = self.planned.head();
+        self.error.is_none()
+            && self.measured.contains(&head)
+            && self.runs[head].len() < self.planned.head_alone_until as usize
+    }
+
     /// Whether more time would give it more: also when it was closed for lack of time.
     pub(super) fn wants_time(&self) -> bool {
         self.is_open() || self.error.as_ref().is_some_and(|error| error.kind == ErrorKind::NotMeasured)
     }
 
-    /// The fastest of the warm-up runs of all sides, so that every side gets the same hint.
-    pub(super) fn learn_latency(&mut self, taken: &[Taken]) {
-        let latencies = taken.iter().filter_map(|taken| taken.sample.values.get(&Metric::Latency));
+    /// The fastest of its warm-up runs of all sides, so that every side gets the same hint.
+    pub(super) fn learn_latency(&mut self, place: usize, taken: &[Taken]) {
+        let own = taken.iter().filter(|taken| taken.place == place);
+        let latencies = own.filter_map(|taken| taken.sample.values.get(&Metric::Latency));
         let fastest = latencies.chain(self.latency_hint_ns).min_by(f64::total_cmp);
         self.latency_hint_ns = fastest.filter(|latency| latency.is_finite());
     }
@@ -147,25 +134,24 @@ impl<'a> State<'a> {
             && group(self) == group(other)
     }
 
-    /// Keeps the samples of a whole round.
-    pub(super) fn keep(&mut self, taken: Vec<Taken>, stage: Stage) {
-        for Taken { side, sequence, sample } in taken {
-            self.stated_work[side] = sample.stated_work;
-            self.wall_ns[side] += sample.wall_ns;
-            let wall = sample.wall_ns as f64;
-            let is_latency =
-                sample.values.get(&Metric::Latency).is_some_and(|latency| latency.total_cmp(&wall).is_eq());
-            self.runs[side].push(UnitRun {
-                stage,
-                round: Some(self.rounds - 1),
-                sequence: Some(sequence),
-                context_switches: Some(sample.context_switches),
-                work: sample.work,
-                peak_rss_floor: sample.peak_rss_floor,
-                wall_ns: (!is_latency).then_some(wall),
-                values: sample.values,
-            });
-        }
+    /// Keeps a sample of a whole round.
+    pub(super) fn keep(&mut self, taken: Taken, stage: Stage, round: u32) {
+        let Taken { side, sequence, sample, .. } = taken;
+        self.stated_work[side] = sample.stated_work;
+        self.wall_ns[side] += sample.wall_ns;
+        let wall = sample.wall_ns as f64;
+        let is_latency =
+            sample.values.get(&Metric::Latency).is_some_and(|latency| latency.total_cmp(&wall).is_eq());
+        self.runs[side].push(UnitRun {
+            stage,
+            round: Some(round),
+            sequence: Some(sequence),
+            context_switches: Some(sample.context_switches),
+            work: sample.work,
+            peak_rss_floor: sample.peak_rss_floor,
+            wall_ns: (!is_latency).then_some(wall),
+            values: sample.values,
+        });
     }
 
     pub(super) fn finish(mut self, interrupted: bool) -> MeasuredBenchmark {

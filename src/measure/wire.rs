@@ -18,6 +18,8 @@ pub(super) const CANCEL: &str = "\"cancel\"";
 pub(super) enum Request {
     /// Make one unit run.
     Run(Box<StartLine>),
+    /// Say whether instructions can be counted.
+    Counters,
     /// [`CANCEL`].
     Cancel,
 }
@@ -32,6 +34,8 @@ pub(super) enum Reply {
     NotStarted(StartProblem),
     /// It was killed on request.
     Cancelled,
+    /// Whether instructions can be counted; the error says why not.
+    Counters(Result<(), String>),
     /// Something of it could not be killed, or waiting failed.
     Failed(String),
 }
@@ -88,6 +92,7 @@ pub(super) struct StartLine {
     stdout: Text,
     stderr: Text,
     timeout_ns: u64,
+    count: bool,
 }
 
 impl From<Start> for StartLine {
@@ -101,6 +106,7 @@ impl From<Start> for StartLine {
             stdout: start.stdout.into(),
             stderr: start.stderr.into(),
             timeout_ns: u64::try_from(start.timeout.as_nanos()).unwrap_or(u64::MAX),
+            count: start.count,
         }
     }
 }
@@ -116,6 +122,7 @@ impl From<StartLine> for Start {
             stdout: line.stdout.into(),
             stderr: line.stderr.into(),
             timeout: std::time::Duration::from_nanos(line.timeout_ns),
+            count: line.count,
         }
     }
 }

@@ -81,6 +81,8 @@ pub fn assemble(
         toolchain: header.toolchain,
         suite: header.suite,
         benchmarks,
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         summary,
         warnings: header.warnings,
         exit,

@@ -42,6 +42,12 @@ pub struct Report {
     pub suite: RunWide,
     /// The benchmarks, in a stable order.
     pub benchmarks: Vec<Benchmark>,
+    /// How each revision was built; empty for samples without a build.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub builds: Vec<RevisionBuild>,
+    /// The packages from elsewhere whose versions differ between base and head.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependency_changes: Vec<DependencyChange>,
     /// The counts.
     pub summary: Summary,
     /// What advises the reader: load, governor, lock differences, ….
@@ -74,6 +80,29 @@ pub struct Revision {
     pub dirty: bool,
     /// Why this revision was chosen, where the user did not name it.
     pub chosen_because: Option<String>,
+}
+
+/// How a revision was built.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RevisionBuild {
+    /// The name of the revision.
+    pub revision: String,
+    /// Whether its executables are those of an earlier run, and cargo was not run.
+    pub from_cache: bool,
+    /// Where its lock file came from: `committed`; `updated`, since it did not fit the manifests; `copied` from head;
+    /// or `generated`. `None` where cargo was not run.
+    pub lock: Option<String>,
+}
+
+/// One package whose version differs between base and head.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DependencyChange {
+    /// Its name.
+    pub name: String,
+    /// Its version in base, with the commit for one from git; `None`: it is not there.
+    pub base: Option<String>,
+    /// Its version in head; `None`: it is not there.
+    pub head: Option<String>,
 }
 
 /// The computer the run was made on. Never a host name.

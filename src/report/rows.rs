@@ -182,7 +182,11 @@ fn compared_rows<'a>(
             true => format!("{label} @{}", visible(spec_of(report, &comparison.head_revision))),
             false => label.clone(),
         };
-        rows.push(comparison_row(target, benchmark, comparison));
+        let mut row = comparison_row(target, benchmark, comparison);
+        if [Verdict::Regression, Verdict::Improved].contains(&comparison.verdict) {
+            row.notes.extend(wording::code_note(benchmark));
+        }
+        rows.push(row);
     }
     rows.extend(checks(benchmark, &label));
     if let Some(reason) = wording::presence(benchmark) {

@@ -114,8 +114,16 @@ fn decided_by(it: &Comparison) -> String {
         Some(Reason::FewSamples) => format!("{base} + {head} samples, needs {} a side", it.min_samples),
         Some(Reason::Noisy) => {
             let spread = |dispersion: Option<f64>| dispersion.map_or("unknown".to_owned(), quantity::ratio);
+            let switches = match (it.details.base_context_switches, it.details.head_context_switches) {
+                (Some(base), Some(head)) if 0.0 < base.max(head) => format!(
+                    "; other work took the CPU {} and {} times a run (median of involuntary context switches)",
+                    quantity::value(base, &Unit::Count),
+                    quantity::value(head, &Unit::Count)
+                ),
+                _ => String::new(),
+            };
             format!(
-                "too noisy: spread {} of base and {} of head, at most {} (max_cv) unless the sides are apart",
+                "too noisy: spread {} of base and {} of head, at most {} (max_cv) unless the sides are apart{switches}",
                 spread(it.base_dispersion),
                 spread(it.head_dispersion),
                 quantity::ratio(it.max_cv)
@@ -270,6 +278,9 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
     Some(match (benchmark.presence, note) {
         (Presence::Compared, _) => return None,
         (_, Some(note)) => note,
+        (Presence::Unchanged, None) if benchmark.sides.iter().any(|side| !side.runs.is_empty()) => {
+            "the programs of both sides are identical, so head alone was measured, for its budgets".to_owned()
+        }
         (Presence::Unchanged, None) => {
             "the programs of both sides are identical, so nothing was measured".to_owned()
         }
@@ -277,6 +288,12 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
         (Presence::Removed, None) => "only in base".to_owned(),
         (Presence::NotComparable, None) => "the sides cannot be compared".to_owned(),
     })
+}
+
+/// What is known of the code of a benchmark that was compared: that it is the same on both sides.
+pub fn code_note(benchmark: &Benchmark) -> Option<String> {
+    let compared = benchmark.presence == Presence::Compared;
+    benchmark.presence_note.as_deref().filter(|_| compared).map(visible)
 }
 
 /// The word of a benchmark that failed to give a result.

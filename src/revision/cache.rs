@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::error::RevisionError;
 use super::repository::Repository;
-use super::slot::{OWNER_FILE, lock_path, slot_directories, try_lock};
+use super::slot::{BUILDS, OWNER_FILE, lock_path, slot_directories, try_lock};
 use super::{remove, sweep};
 
 /// A slot on disk.
@@ -20,6 +21,19 @@ pub struct SlotUsage {
     pub bytes: u64,
     /// Whether a run holds it now.
     pub in_use: bool,
+    /// The executables kept in it for later runs, the last used first.
+    pub builds: Vec<KeptBuild>,
+}
+
+/// The executables of one build, kept for later runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptBuild {
+    /// Its directory.
+    pub path: PathBuf,
+    /// The sizes of its files in bytes.
+    pub bytes: u64,
+    /// When it was last used.
+    pub used_at: SystemTime,
 }
 
 /// What a clean-up did.
@@ -66,6 +80,66 @@ pub fn clean(cache_root: &Path) -> Result<Cleaned, RevisionError> {
     Ok(cleaned)
 }
 
+/// Removes the least recently used kept builds of all slots until they take no more than `limit_bytes` together. Those
+/// `in_use` stay, and those in slots that other runs hold. `own` is where this run keeps its builds.
+pub fn trim(
+    cache_root: &Path,
+    limit_bytes: u64,
+    own: &Path,
+    in_use: &[PathBuf],
+) -> Result<(), RevisionError> {
+    let doing = || RevisionError::io("remove kept executables");
+    let mut all = Vec::new();
+    for (slot, _) in slots(cache_root).map_err(doing())? {
+        all.extend(kept_builds(&slot).into_iter().map(|build| (slot.clone(), build)));
+    }
+    // What a run that was killed while it kept something left behind.
+    for entry in own.read_dir().into_iter().flatten().flatten() {
+        if is_partial(&entry.path()) {
+            remove::directory(&entry.path()).map_err(doing())?;
+        }
+    }
+    let mut bytes: u64 = all.iter().map(|(_, build)| build.bytes).sum();
+    all.sort_by_key(|(_, build)| build.used_at);
+    for (slot, build) in all {
+        if bytes <= limit_bytes {
+            break;
+        }
+        if in_use.contains(&build.path) {
+            continue;
+        }
+        let is_own = build.path.starts_with(own);
+        let lock = if is_own { None } else { try_lock(&slot).map_err(doing())? };
+        if is_own || lock.is_some() {
+            remove::directory(&build.path).map_err(doing())?;
+            bytes = bytes.saturating_sub(build.bytes);
+        }
+    }
+    Ok(())
+}
+
+/// The builds kept in a slot, the last used first.
+fn kept_builds(slot: &Path) -> Vec<KeptBuild> {
+    let Ok(entries) = slot.join(BUILDS).read_dir() else { return Vec::new() };
+    let directories =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir() && !is_partial(path));
+    let mut builds: Vec<KeptBuild> = directories
+        .map(|path| {
+            // Using a build touches its record, the one file in its directory.
+            let files = path.read_dir().into_iter().flatten().flatten();
+            let times = files.filter_map(|file| file.metadata().ok()?.modified().ok());
+            let used_at = times.max().unwrap_or(SystemTime::UNIX_EPOCH);
+            KeptBuild { bytes: size_of(&path), used_at, path }
+        })
+        .collect();
+    builds.sort_by_key(|build| std::cmp::Reverse(build.used_at));
+    builds
+}
+
+fn is_partial(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"partial-"))
+}
+
 /// The bytes of all files below a directory, files with several names counted once, links not followed.
 pub fn size_of(directory: &Path) -> u64 {
     let mut seen = HashSet::new();
@@ -74,7 +148,7 @@ pub fn size_of(directory: &Path) -> u64 {
 
 fn usage(path: PathBuf, repository: PathBuf, in_use: bool) -> SlotUsage {
     let bytes = size_of(&path);
-    SlotUsage { path, repository, bytes, in_use }
+    SlotUsage { builds: kept_builds(&path), path, repository, bytes, in_use }
 }
 
 fn slots(cache_root: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {

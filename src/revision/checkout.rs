@@ -1,6 +1,6 @@
 //! A temporary linked worktree that holds one revision's files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,9 @@ use super::error::{RevisionError, explain};
 use super::repository::Repository;
 use super::slot::{Held, Slot, is_revision_name};
 use super::snapshot::{self, Differences};
-use super::{content, include, sweep};
+use super::submodule::{Filled, Filling, Level};
+use super::watch::Watch;
+use super::{content, include, lfs, partial, sweep};
 
 /// What a checkout is to hold.
 #[derive(Debug, Clone)]
@@ -52,6 +54,8 @@ pub struct Checkout {
     /// What differs from the user's tree, and why, for people.
     pub notes: Vec<String>,
     worktree: gix::ThreadSafeRepository,
+    /// What was taken from the user's tree; empty for a commit.
+    watches: Vec<Watch>,
     held: Arc<Held>,
     armed: bool,
 }
@@ -69,29 +73,27 @@ impl Slot {
         }
         let repository = &self.held.repository;
         let path = self.tree(revision);
-        let (commit, differences, included) = match content {
-            Content::Commit(commit) => (commit, Differences::default(), Vec::new()),
+        let (commit, included) = match content {
+            Content::Commit(commit) => (commit, None),
             Content::WorkingTree { head, include } => {
-                let mut differences = snapshot::differences(repository, &head, interrupt)?;
-                let (included, notes) = include::files(repository.root(), &include)?;
-                differences.notes.extend(notes);
-                (head, differences, included.into_iter().collect())
+                (head, Some(include::files(repository.root(), &include)?))
             }
         };
         sweep::worktree(repository, &path)?;
-        let worktree = add(repository, &path, &commit, interrupt)?;
+        let (worktree, fetched) = added(self, &path, &commit, interrupt)?;
         // From here on, dropping it removes the worktree.
         let mut checkout = Checkout {
             path,
             files: Vec::new(),
-            dirty: !differences.is_empty(),
-            notes: Vec::new(),
+            dirty: false,
+            notes: fetched.into_iter().collect(),
             worktree: worktree.clone().into_sync(),
+            watches: Vec::new(),
             held: Arc::clone(&self.held),
             armed: true,
         };
         lock(&worktree, &format!("cargo-benchgate pid={}", std::process::id()))?;
-        checkout.fill(&worktree, differences, included, interrupt)?;
+        checkout.fill(&worktree, &commit, included, interrupt)?;
         Ok(checkout)
     }
 }
@@ -142,41 +144,119 @@ impl Checkout {
         Ok(self.path.clone())
     }
 
+    /// The files that were edited in the user's tree since they were copied, relative to the checkout; none for a commit.
+    pub fn edited_since(&self, interrupt: &AtomicBool) -> Result<Vec<PathBuf>, RevisionError> {
+        let mut edited = Vec::new();
+        for watch in &self.watches {
+            edited.extend(watch.edited(&self.path, interrupt)?);
+        }
+        Ok(edited)
+    }
+
+    /// Completes a checkout of the commit's own files: the working tree's changes, submodules, and what is known of each
+    /// file. `included` is there for a working tree.
     fn fill(
         &mut self,
         worktree: &gix::Repository,
-        mut differences: Differences,
-        included: Vec<PathBuf>,
+        commit: &Commit,
+        included: Option<(BTreeSet<PathBuf>, Vec<String>)>,
         interrupt: &AtomicBool,
     ) -> Result<(), RevisionError> {
-        let root = self.held.repository.root().to_owned();
         let index = worktree.open_index().map_err(RevisionError::git("read the index of the checkout"))?;
         let mut files: HashMap<PathBuf, Option<gix::ObjectId>> =
             HashMap::with_capacity(index.entries().len());
         let filtered = may_be_filtered(worktree, &index);
         for entry in index.entries() {
-            let path = entry.path(&index);
-            if entry.mode == Mode::COMMIT {
-                self.notes.push(format!("submodule '{path}' is not checked out"));
-            } else if !entry.flags.contains(Flags::SKIP_WORKTREE) {
-                files.insert(snapshot::native(path)?, (!filtered).then_some(entry.id));
+            if entry.mode != Mode::COMMIT && !entry.flags.contains(Flags::SKIP_WORKTREE) {
+                files.insert(snapshot::native(entry.path(&index))?, (!filtered).then_some(entry.id));
             }
         }
-        snapshot::apply(&root, &self.path, &mut differences, interrupt)?;
-        let tracked_or_copied =
-            |path: &PathBuf| files.contains_key(path) || differences.copied.contains(path);
-        let mut extra = Differences::default();
-        extra.copied.extend(included.into_iter().filter(|path| !tracked_or_copied(path)));
-        snapshot::apply(&root, &self.path, &mut extra, interrupt)?;
-        for path in &differences.deleted {
-            files.remove(path);
+        let snapshot = included.is_some();
+        let mut differences = Differences::default();
+        if let Some((included, notes)) = included {
+            self.notes.extend(notes);
+            differences = self.copy_working_tree(commit, interrupt)?;
+            let tracked_or_copied =
+                |path: &PathBuf| files.contains_key(path) || differences.copied.contains(path);
+            let mut extra = Differences::default();
+            extra.copied.extend(included.into_iter().filter(|path| !tracked_or_copied(path)));
+            snapshot::apply(self.held.repository.root(), &self.path, &mut extra, interrupt)?;
+            for path in &differences.deleted {
+                files.remove(path);
+            }
+            for path in differences.copied.iter().chain(&extra.copied) {
+                files.insert(path.clone(), None);
+            }
         }
-        for path in differences.copied.iter().chain(&extra.copied) {
-            files.insert(path.clone(), None);
-        }
+        self.dirty = !differences.is_empty();
         self.notes.append(&mut differences.notes);
+        let filled = self.fill_submodules(worktree, differences, snapshot, interrupt)?;
+        self.dirty |= filled.dirty;
+        self.watches.extend(filled.watches);
+        self.notes.extend(filled.notes);
+        files.extend(filled.files.into_iter().map(|path| (path, None)));
+        self.notes.extend(lfs::pointers(&self.path, files.keys()));
         self.files = with_ids(&self.path, files, worktree.object_hash(), interrupt)?;
         Ok(())
+    }
+
+    /// Lays the user's working tree over the checkout. What is edited meanwhile is copied once more, so that the copy is
+    /// that of one moment.
+    fn copy_working_tree(
+        &mut self,
+        head: &Commit,
+        interrupt: &AtomicBool,
+    ) -> Result<Differences, RevisionError> {
+        let repository = self.held.repository.clone();
+        let mut differences = snapshot::differences(&repository, head, interrupt)?;
+        let mut edited = Vec::new();
+        for _ in 0..COPIES {
+            let watch = Watch::begin(&repository, head, Path::new(""), &differences);
+            snapshot::apply(repository.root(), &self.path, &mut differences, interrupt)?;
+            edited = watch.edited(&self.path, interrupt)?;
+            if edited.is_empty() {
+                self.watches.push(watch);
+                return Ok(differences);
+            }
+            differences = watch.again(differences, interrupt)?;
+        }
+        Err(RevisionError::TreeBusy { files: named(&edited) })
+    }
+
+    fn fill_submodules(
+        &self,
+        worktree: &gix::Repository,
+        differences: Differences,
+        snapshot: bool,
+        interrupt: &AtomicBool,
+    ) -> Result<Filled, RevisionError> {
+        let repository = &self.held.repository;
+        let filling = Filling { checkout: &self.path, slot: &self.held.directory, snapshot, interrupt };
+        let mut filled = Filled::default();
+        let level = Level {
+            worktree: worktree.clone(),
+            prefix: PathBuf::new(),
+            user_tree: repository.has_work_tree().then(|| repository.root().to_owned()),
+            user_git_dir: repository.common_dir().to_owned(),
+            staged: differences.submodules,
+        };
+        filling.fill(&level, &mut filled)?;
+        Ok(filled)
+    }
+}
+
+/// How often a tree that is edited meanwhile is copied.
+const COPIES: usize = 4;
+
+/// Files shown in a message.
+const SHOWN: usize = 5;
+
+/// Paths in a sentence: the first few, and how many more.
+pub fn named(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    match paths.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
@@ -187,6 +267,34 @@ impl Drop for Checkout {
             let _ = sweep::worktree(&self.held.repository, &self.path);
         }
     }
+}
+
+/// Adds a worktree. What a partial clone lacks is fetched from where it was cloned from, which the note says.
+fn added(
+    slot: &Slot,
+    path: &Path,
+    commit: &Commit,
+    interrupt: &AtomicBool,
+) -> Result<(gix::Repository, Option<String>), RevisionError> {
+    let repository = &slot.held.repository;
+    let first = match add(repository, path, commit, interrupt) {
+        Err(RevisionError::PartialClone { reason, .. }) => reason,
+        done => return Ok((done?, None)),
+    };
+    let missing = partial::fetch_missing(repository, commit, slot.directory(), interrupt);
+    let count = missing.map_err(|error| match error {
+        RevisionError::Git { reason, .. } => {
+            RevisionError::PartialClone { commit: commit.id.to_string(), reason }
+        }
+        error => error,
+    })?;
+    if count == 0 {
+        return Err(RevisionError::PartialClone { commit: commit.id.to_string(), reason: first });
+    }
+    let worktree = add(repository, path, commit, interrupt)?;
+    let note =
+        format!("this partial clone lacked {count} files of commit {}; git fetched them", commit.id.short());
+    Ok((worktree, Some(note)))
 }
 
 fn add(
@@ -201,11 +309,11 @@ fn add(
     let failed = |error: gix::Error| {
         // gix rolls back, but for empty directories.
         let _ = sweep::worktree(repository, path);
-        if interrupt.load(Ordering::Relaxed) {
+        if is_interrupted(interrupt) {
             return RevisionError::Interrupted;
         }
         let reason = explain(&error);
-        if is_partial_clone(&local) {
+        if partial::remote(&local).is_some() {
             return RevisionError::PartialClone { commit: commit.id.to_string(), reason };
         }
         RevisionError::Git { doing: format!("check out commit {} to {}", commit.id, path.display()), reason }
@@ -228,18 +336,21 @@ fn add(
     Ok(worktree)
 }
 
+/// Whether it is the user who ended the checkout. Ctrl-C reaches a filter program as soon as us, and its failure may be
+/// seen before the flag is set.
+fn is_interrupted(interrupt: &AtomicBool) -> bool {
+    const LOOKS: u32 = 10;
+    (0..LOOKS).any(|look| {
+        if 0 < look {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        interrupt.load(Ordering::Relaxed)
+    })
+}
+
 fn lock(worktree: &gix::Repository, reason: &str) -> Result<(), RevisionError> {
     let linked = worktree.worktree().expect("a linked worktree has a working tree");
     linked.set_lock(Some(BStr::new(reason))).map_err(RevisionError::git("lock a temporary worktree"))
-}
-
-fn is_partial_clone(local: &gix::Repository) -> bool {
-    let config = local.config_snapshot();
-    config.string("extensions.partialClone").is_some()
-        || local
-            .remote_names()
-            .iter()
-            .any(|name| config.boolean(format!("remote.{name}.promisor").as_str()).unwrap_or(false))
 }
 
 /// Whether files on disk may differ from their blobs: by attributes, or by line-ending settings.

@@ -129,16 +129,43 @@ pub enum RevisionError {
         /// Where they are.
         directory: PathBuf,
     },
-    /// A partial clone lacks file contents, and nothing is fetched silently.
+    /// A partial clone lacks file contents, and they cannot be had.
     #[error(
-        "failed to check out {commit}: this is a partial clone and some files of that commit were never fetched; run \
-         'git fetch --refetch --no-filter' once ({reason})"
+        "failed to check out {commit}: this is a partial clone, some files of that commit were never fetched, and they could \
+         not be fetched now ({reason}); run 'git fetch --refetch --no-filter' while the remote can be reached"
     )]
     PartialClone {
         /// The commit id.
         commit: String,
         /// What git says.
         reason: String,
+    },
+    /// The git program is needed and not there.
+    #[error("failed to {doing}: that needs the git program, and none is in PATH; install git")]
+    NoGitProgram {
+        /// What it is needed for.
+        doing: String,
+    },
+    /// A submodule's commit is not in the user's clone of it.
+    #[error(
+        "submodule '{path}' belongs at commit {commit}, which its clone does not have; run \
+         'git -C {path} fetch origin {commit}' (or 'git submodule update --init {path}')",
+        path = .path.display()
+    )]
+    SubmoduleCommit {
+        /// The submodule, relative to the repository's root.
+        path: PathBuf,
+        /// The commit id.
+        commit: String,
+    },
+    /// The working tree changes faster than it can be copied.
+    #[error(
+        "the working tree is being edited while it is copied ({files}); run again when whatever writes there is done, or \
+         judge a commit with '--head HEAD'"
+    )]
+    TreeBusy {
+        /// The files that changed.
+        files: String,
     },
     /// A git step failed.
     #[error("failed to {doing}: {reason}")]
@@ -180,6 +207,9 @@ impl RevisionError {
             | Self::CacheInsideRepository { .. } => true,
             Self::NoFreeSlot { .. }
             | Self::PartialClone { .. }
+            | Self::NoGitProgram { .. }
+            | Self::SubmoduleCommit { .. }
+            | Self::TreeBusy { .. }
             | Self::Git { .. }
             | Self::Io { .. }
             | Self::Interrupted => false,

@@ -1,6 +1,6 @@
 //! Revisions: git commits by name, the base to compare with, and temporary worktrees that hold their files.
 //!
-//! All gix calls of the crate are here. The user's tree, index, HEAD, refs and config are never written.
+//! All gix calls of the crate are here, and the few of the git program. The user's tree, index, HEAD, refs and config are never written.
 
 pub mod ancestry;
 pub mod base;
@@ -12,20 +12,27 @@ pub mod repository;
 pub mod slot;
 
 mod content;
+mod git;
 pub mod hooks;
 mod include;
+mod lfs;
 mod lock;
+mod partial;
+mod range;
 mod remove;
 mod resolve;
 mod snapshot;
+mod submodule;
 mod sweep;
 mod untracked;
+mod watch;
 
 pub use ancestry::LineCommit;
 pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
 pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};
 pub use error::RevisionError;
+pub use git::LOCATION_VARIABLES;
 pub use hooks::Hooks;
 pub use repository::Repository;
 pub use slot::{Slot, SlotRoot};

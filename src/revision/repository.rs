@@ -54,13 +54,13 @@ impl Repository {
 
     /// The repository whose common directory this is.
     pub(super) fn open_common_dir(common_dir: &Path) -> Result<Self, RevisionError> {
-        let options = options(Trust::Full).open_path_as_is(true);
-        let repository = gix::open_opts(common_dir, options)
+        let repository = open_git_dir(common_dir)
             .map_err(RevisionError::git(format!("open the git repository {}", common_dir.display())))?;
         Self::from_gix(repository)
     }
 
-    fn from_gix(mut repository: gix::Repository) -> Result<Self, RevisionError> {
+    /// The repository behind an open handle.
+    pub(super) fn from_gix(mut repository: gix::Repository) -> Result<Self, RevisionError> {
         repository.make_paths_absolute().map_err(RevisionError::git("find the git repository"))?;
         let absolute = |path: &Path| {
             fs_err::canonicalize(path).map_err(RevisionError::io("find the root of the git repository"))
@@ -165,10 +165,32 @@ impl Repository {
             .map_err(doing())
     }
 
+    /// Whether a commit's tree holds something at this path, relative to its root.
+    pub fn holds(&self, commit: &Commit, path: &Path) -> Result<bool, RevisionError> {
+        let doing = || RevisionError::git(format!("look into commit {}", commit.id));
+        let local = self.local();
+        let commit = local.find_commit(commit.id.object_id()).map_err(doing())?;
+        let tree = commit.tree().map_err(doing())?;
+        let entry = tree.lookup_entry_by_path(path).map_err(doing())?;
+        Ok(entry.is_some())
+    }
+
     /// A handle for one thread.
     pub(super) fn local(&self) -> gix::Repository {
         self.inner.to_thread_local()
     }
+}
+
+/// Opens a git directory that belongs to a repository whose owner was checked.
+pub(super) fn open_git_dir(git_dir: &Path) -> gix::Result<gix::Repository> {
+    gix::open_opts(git_dir, options(Trust::Full).open_path_as_is(true))
+}
+
+/// Opens the repository of a working tree that belongs to one whose owner was checked.
+pub(super) fn open_work_tree(work_tree: &Path) -> gix::Result<gix::Repository> {
+    let mut repository = gix::open_opts(work_tree, options(Trust::Full))?;
+    repository.make_paths_absolute()?;
+    Ok(repository)
 }
 
 /// How repositories are opened.

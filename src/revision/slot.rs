@@ -4,13 +4,14 @@
 //! <cache root>/<repository>/slot-00.lock        held while a run uses the slot
 //! <cache root>/<repository>/slot-00/base/tree   the worktree of revision `base`
 //! <cache root>/<repository>/slot-00/base/target its target directory, kept between runs
+//! <cache root>/<repository>/slot-00/builds      executables kept for later runs
 //! <cache root>/<repository>/slot-00/live        a link to `base` or `head`: both live behind one path
 //! ```
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,9 @@ use super::sweep;
 
 /// Runs of one repository that may go on at the same time. Two digits keep all names of one length.
 const SLOTS: usize = 100;
+
+/// The name of the directory in a slot that holds kept executables.
+pub(super) const BUILDS: &str = "builds";
 
 /// The name of the file that says whose slots they are.
 pub(super) const OWNER_FILE: &str = "repository";
@@ -65,7 +69,8 @@ impl SlotRoot {
             let Some(lock) = self.try_lock(&directory)? else { continue };
             sweep::slot(&self.repository, &directory, sweep::Kept::Remove)?;
             fs_err::create_dir_all(&directory).map_err(RevisionError::io("make a build slot"))?;
-            let held = Held { directory, repository: self.repository.clone(), _lock: lock };
+            let repository = self.repository.clone();
+            let held = Held { directory, repository, links: Mutex::default(), _lock: lock };
             return Ok(Slot { held: Arc::new(held) });
         }
         Err(RevisionError::NoFreeSlot { count: SLOTS, directory: self.directory.clone() })
@@ -141,7 +146,18 @@ pub struct Slot {
 pub(super) struct Held {
     pub(super) directory: PathBuf,
     pub(super) repository: Repository,
+    /// Links to what lies outside of the repository.
+    links: Mutex<Vec<PathBuf>>,
     _lock: Lock,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for link in self.links.get_mut().into_iter().flatten() {
+            // What cannot be removed now is swept by the next run.
+            let _ = std::fs::remove_file(link);
+        }
+    }
 }
 
 impl Slot {
@@ -160,6 +176,11 @@ impl Slot {
         self.held.directory.join(revision).join("target")
     }
 
+    /// Where executables are kept for later runs.
+    pub fn builds(&self) -> PathBuf {
+        self.held.directory.join(BUILDS)
+    }
+
     /// The worktree of the revision `live` points to; the same path for every revision.
     pub fn live_tree(&self) -> PathBuf {
         self.held.directory.join("live").join("tree")
@@ -168,6 +189,37 @@ impl Slot {
     /// The target directory of the revision `live` points to; the same path for every revision.
     pub fn live_target(&self) -> PathBuf {
         self.held.directory.join("live").join("target")
+    }
+
+    /// Makes a place outside of the repository reachable from a revision's worktree by the relative path it has from the
+    /// user's tree, as far as that leads up one or two directories; false where it cannot.
+    pub fn link_outside(&self, revision: &str, outside: &Path) -> io::Result<bool> {
+        let root = self.held.repository.root();
+        let Some((up, above)) = root.ancestors().enumerate().find(|(_, above)| outside.starts_with(above))
+        else {
+            return Ok(false);
+        };
+        let rest = outside.strip_prefix(above).expect("it was just found to be a prefix");
+        let Some(first) = rest.components().next() else { return Ok(false) };
+        let first = Path::new(first.as_os_str());
+        let place = match up {
+            1 => self.held.directory.join(revision),
+            2 => self.held.directory.clone(),
+            _ => return Ok(false),
+        };
+        let link = place.join(first);
+        if let Ok(target) = std::fs::read_link(&link) {
+            return Ok(target == above.join(first));
+        }
+        if link.exists()
+            || ["tree", "target", "live", "run", "base", "head"].iter().any(|name| first == Path::new(name))
+        {
+            return Ok(false);
+        }
+        fs_err::create_dir_all(&place)?;
+        symlink_directory(&above.join(first), &link)?;
+        self.held.links.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+        Ok(true)
     }
 
     /// Points `live` to a revision, at once: whoever looks sees the old or the new one.
@@ -190,6 +242,7 @@ impl Slot {
 pub(super) fn is_revision_name(name: &str) -> bool {
     !name.is_empty()
         && name != "live"
+        && name != BUILDS
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 

@@ -1,11 +1,11 @@
 //! The working tree beyond HEAD: which files differ, and laying them over a checkout of HEAD.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gix::bstr::{BStr, BString, ByteSlice};
+use gix::bstr::{BStr, BString};
 use gix::index::entry::Mode;
 use gix::status::index_worktree::Item as WorktreeItem;
 use gix::status::plumbing::index_as_worktree::{Change, EntryStatus};
@@ -16,12 +16,14 @@ use super::repository::Repository;
 use super::untracked::Caches;
 
 /// What must be done to a checkout of HEAD to make it equal to the working tree.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Differences {
     /// Files and links to take from the working tree.
     pub(super) copied: BTreeSet<PathBuf>,
     /// Files and links to remove.
     pub(super) deleted: BTreeSet<PathBuf>,
+    /// Submodules that are staged at another commit than HEAD's; `None` for one that is taken out.
+    pub(super) submodules: BTreeMap<PathBuf, Option<gix::ObjectId>>,
     /// What is not taken along, and why.
     pub(super) notes: Vec<String>,
 }
@@ -29,7 +31,7 @@ pub(super) struct Differences {
 impl Differences {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.copied.is_empty() && self.deleted.is_empty()
+        self.copied.is_empty() && self.deleted.is_empty() && self.submodules.is_empty()
     }
 }
 
@@ -59,6 +61,7 @@ struct Seen {
     untracked: BTreeSet<BString>,
     gone: BTreeSet<BString>,
     unstaged: BTreeSet<BString>,
+    submodules: BTreeMap<BString, Option<gix::ObjectId>>,
     notes: BTreeSet<String>,
 }
 
@@ -66,17 +69,17 @@ impl Seen {
     fn staged(&mut self, change: gix::diff::index::Change) {
         use gix::diff::index::ChangeRef;
         match change {
-            ChangeRef::Addition { location, entry_mode, .. }
-            | ChangeRef::Modification { location, entry_mode, .. } => {
+            ChangeRef::Addition { location, entry_mode, id, .. }
+            | ChangeRef::Modification { location, entry_mode, id, .. } => {
                 if entry_mode == Mode::COMMIT {
-                    self.submodule(&location);
+                    self.submodules.insert(location.into_owned(), Some(id.into_owned()));
                 } else {
                     self.present.insert(location.into_owned());
                 }
             }
             ChangeRef::Deletion { location, entry_mode, .. } => {
                 if entry_mode == Mode::COMMIT {
-                    self.submodule(&location);
+                    self.submodules.insert(location.into_owned(), None);
                 } else {
                     self.unstaged.insert(location.into_owned());
                 }
@@ -108,11 +111,11 @@ impl Seen {
                         self.gone.insert(rela_path);
                     }
                 }
-                EntryStatus::Change(Change::SubmoduleModification(_)) => self.submodule(rela_path.as_bstr()),
                 EntryStatus::Change(Change::Modification { .. }) | EntryStatus::IntentToAdd => {
                     self.present.insert(rela_path);
                 }
-                EntryStatus::NeedsUpdate(_) => {}
+                // Submodules are looked at one by one, as they are in the user's tree.
+                EntryStatus::Change(Change::SubmoduleModification(_)) | EntryStatus::NeedsUpdate(_) => {}
             },
             WorktreeItem::DirectoryContents { entry, .. } => self.untracked(entry),
             WorktreeItem::Rewrite { source, dirwalk_entry, copy, .. } => {
@@ -156,10 +159,6 @@ impl Seen {
         Ok(())
     }
 
-    fn submodule(&mut self, path: &BStr) {
-        self.notes.insert(format!("submodule '{path}' differs from HEAD; the difference is left out"));
-    }
-
     fn settle(mut self, root: &Path) -> Result<Differences, RevisionError> {
         self.leave_caches_out(root)?;
         // Unstaged but still there: untracked, unless it is ignored, and then it is no part of the snapshot.
@@ -169,6 +168,11 @@ impl Seen {
         Ok(Differences {
             copied: present.map(|path| native(path.as_ref())).collect::<Result<_, _>>()?,
             deleted: self.gone.iter().map(|path| native(path.as_ref())).collect::<Result<_, _>>()?,
+            submodules: self
+                .submodules
+                .into_iter()
+                .map(|(path, id)| Ok((native(path.as_ref())?, id)))
+                .collect::<Result<_, RevisionError>>()?,
             notes: self.notes.into_iter().collect(),
         })
     }

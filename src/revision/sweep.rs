@@ -28,6 +28,10 @@ pub(super) enum Kept {
 /// Frees a slot of what a killed run left: registrations, worktrees, links. The slot's lock must be held.
 pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Result<(), RevisionError> {
     let local = repository.local();
+    let trees = directory.read_dir().into_iter().flatten().flatten();
+    if directory.join("run").exists() || trees.into_iter().any(|entry| entry.path().join("tree").exists()) {
+        crate::measure::kill_leftovers(directory);
+    }
     let mut stay = Vec::new();
     for (base, is_kept) in registrations(&local, directory)? {
         if is_kept && kept == Kept::Leave && base.exists() {
@@ -47,7 +51,10 @@ pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Res
         let path = entry.path();
         if entry.file_type().map_err(doing())?.is_symlink() {
             fs_err::remove_file(&path).map_err(doing())?;
+        } else if entry.file_name() == "run" {
+            remove::directory(&path).map_err(doing())?;
         } else {
+            remove_links(&path);
             let tree = path.join("tree");
             if !stay.contains(&tree) {
                 remove::directory(&tree).map_err(doing())?;
@@ -55,6 +62,16 @@ pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Res
         }
     }
     Ok(())
+}
+
+/// Removes the links to places outside of the repository beside a worktree.
+fn remove_links(revision: &Path) {
+    for entry in revision.read_dir().into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            // A link that stays is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Removes one worktree with its registration, whatever state both are in.

@@ -3,8 +3,12 @@
 use cargo_metadata::{DependencyKind, Package};
 
 use super::launch::HarnessChoice;
-use super::metric::{Better, Metric};
+use super::metric::{Better, CALLGRIND_METRICS, Metric};
 use super::settings::MetricSettings;
+
+/// The metric of criterion benchmarks that measure something else than wall time, once the suite declares it with a unit:
+/// criterion's files do not tell the unit of their numbers.
+pub(crate) const CRITERION_MEASUREMENT: &str = "measurement";
 
 /// The metrics of a harness that are compared when nothing is said; those of all harnesses before it is known.
 pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, MetricSettings)> {
@@ -13,7 +17,11 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
         Some(HarnessChoice::Process) => &[Latency, CpuTotal, PeakRss],
         Some(HarnessChoice::Divan) => &[Latency, Allocations, AllocatedBytes],
         Some(HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind) => &[Instructions],
-        Some(HarnessChoice::Lines) => &[Latency, Instructions, Allocations, AllocatedBytes],
+        Some(HarnessChoice::Criterion) => &[Latency, CpuTotal],
+        // A program may report any of them; what it does not is not shown.
+        Some(HarnessChoice::Lines) => {
+            &[Latency, CpuTotal, PeakRss, Instructions, Allocations, AllocatedBytes]
+        }
         _ => &[Latency],
     };
     names
@@ -42,8 +50,9 @@ pub(super) fn default_max_percent(metric: &Metric) -> f64 {
     }
 }
 
-/// Whether a harness can measure a metric at all. The memory and CPU time of a process that holds a bench framework are
-/// the framework's own, so only whole programs have them.
+/// Whether a harness can measure a metric at all. The memory of a process that holds a bench framework is the framework's
+/// own, so only whole programs have it; instructions are counted by callgrind where functions of the harness show which
+/// are the benchmark's.
 pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
     match harness {
         HarnessChoice::Auto | HarnessChoice::Lines => true,
@@ -51,13 +60,28 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
             !matches!(metric, Metric::Allocations | Metric::AllocatedBytes | Metric::Own(_))
         }
         HarnessChoice::Divan => {
-            matches!(metric, Metric::Latency | Metric::Allocations | Metric::AllocatedBytes)
+            matches!(
+                metric,
+                Metric::Latency | Metric::Instructions | Metric::Allocations | Metric::AllocatedBytes
+            )
         }
-        HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind => *metric == Metric::Instructions,
-        HarnessChoice::Criterion | HarnessChoice::Libtest | HarnessChoice::Bencher | HarnessChoice::Tango => {
-            *metric == Metric::Latency
+        HarnessChoice::Gungraun | HarnessChoice::IaiCallgrind => {
+            let by_callgrind = |name| CALLGRIND_METRICS.iter().any(|(known, _)| *known == name);
+            *metric == Metric::Instructions || matches!(metric, Metric::Own(name) if by_callgrind(&**name))
         }
+        HarnessChoice::Criterion => {
+            matches!(metric, Metric::Latency | Metric::CpuTotal | Metric::Instructions)
+                || *metric == Metric::Own(CRITERION_MEASUREMENT.into())
+        }
+        HarnessChoice::Libtest => matches!(metric, Metric::Latency | Metric::Instructions),
+        HarnessChoice::Bencher | HarnessChoice::Tango => *metric == Metric::Latency,
     }
+}
+
+/// Whether a harness measures a metric of some of its benchmarks only, so that its absence is no failure unless it was
+/// named for just these: the CPU time of a function that takes less than a millisecond is lost in that of criterion.
+pub(super) fn measures_sometimes(harness: HarnessChoice, metric: &Metric) -> bool {
+    harness == HarnessChoice::Criterion && *metric == Metric::CpuTotal
 }
 
 /// Whether one run gives a summary over many calls inside the process, which has no percentiles of single calls.

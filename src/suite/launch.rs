@@ -38,6 +38,9 @@ word_enum! {
 pub struct Launch {
     /// The harness, or auto.
     pub harness: HarnessChoice,
+    /// Whether each benchmark has a process of its own, or one process measures all of a target.
+    #[serde(default = "isolated")]
+    pub isolate: bool,
     /// Arguments after the harness's own.
     pub args: Vec<String>,
     /// Variables set on top of what cargo would set.
@@ -50,20 +53,41 @@ pub struct Launch {
     pub exit_codes: Vec<i32>,
     /// The work of one unit run, from which throughput is derived.
     pub work: Option<Work>,
+    /// Commands around the benchmarks.
+    #[serde(default)]
+    pub hooks: Hooks,
+}
+
+/// Commands around the benchmarks: a program and its arguments each, with placeholders. They run outside the timing, in
+/// the package's root of each revision.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooks {
+    /// Before the target is first run, once a revision.
+    pub setup: Vec<Vec<String>>,
+    /// Before every unit run.
+    pub prepare_each: Vec<Vec<String>>,
+    /// After everything, once a revision, whatever came of it.
+    pub cleanup: Vec<Vec<String>>,
 }
 
 impl Default for Launch {
     fn default() -> Self {
         Self {
             harness: HarnessChoice::Auto,
+            isolate: isolated(),
             args: Vec::new(),
             env: BTreeMap::new(),
             cwd: None,
             stdin: None,
             exit_codes: vec![0],
             work: None,
+            hooks: Hooks::default(),
         }
     }
+}
+
+fn isolated() -> bool {
+    true
 }
 
 /// The work of one unit run.

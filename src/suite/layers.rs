@@ -30,6 +30,7 @@ pub(super) struct BenchLayer {
     pub(super) metrics: BTreeMap<Metric, MetricLayer>,
     /// `--max-percent`: for all gated comparisons.
     pub(super) max_percent: Option<Set<f64>>,
+    pub(super) isolate: Option<Set<bool>>,
     pub(super) launch: LaunchLayer,
     pub(super) group: Option<Set<String>>,
     pub(super) compare: Option<Set<bool>>,
@@ -76,6 +77,9 @@ pub(super) struct LaunchLayer {
     pub(super) stdin: Option<Set<String>>,
     pub(super) exit_codes: Option<Set<Vec<i32>>>,
     pub(super) work: Option<Set<Work>>,
+    pub(super) setup: Option<Set<Vec<Vec<String>>>>,
+    pub(super) prepare_each: Option<Set<Vec<Vec<String>>>>,
+    pub(super) cleanup: Option<Set<Vec<Vec<String>>>>,
 }
 
 /// One budget; for a metric and an aggregation the later layer wins.
@@ -109,6 +113,7 @@ impl BenchLayer {
         replace(&mut self.min_time_ns, &over.min_time_ns);
         replace(&mut self.timeout_ns, &over.timeout_ns);
         replace(&mut self.max_percent, &over.max_percent);
+        replace(&mut self.isolate, &over.isolate);
         replace(&mut self.group, &over.group);
         replace(&mut self.compare, &over.compare);
         self.judge.lay(&over.judge);
@@ -137,14 +142,18 @@ impl BenchLayer {
             || self.min_samples.is_some()
             || self.max_samples.is_some()
             || self.min_time_ns.is_some()
-            || self.timeout_ns.is_some();
+            || self.timeout_ns.is_some()
+            || self.isolate.is_some();
         let start = launch.harness.is_some()
             || launch.args.is_some()
             || !launch.env.is_empty()
             || launch.cwd.is_some()
             || launch.stdin.is_some()
             || launch.exit_codes.is_some()
-            || launch.work.is_some();
+            || launch.work.is_some()
+            || launch.setup.is_some()
+            || launch.prepare_each.is_some()
+            || launch.cleanup.is_some();
         let judging = !self.metrics.is_empty() || !self.budgets.is_empty() || !self.judge.is_empty();
         !(sampling || start || judging || self.group.is_some() || self.compare.is_some())
     }
@@ -220,6 +229,9 @@ impl LaunchLayer {
         replace(&mut self.cwd, &over.cwd);
         replace(&mut self.stdin, &over.stdin);
         replace(&mut self.exit_codes, &over.exit_codes);
+        replace(&mut self.setup, &over.setup);
+        replace(&mut self.prepare_each, &over.prepare_each);
+        replace(&mut self.cleanup, &over.cleanup);
         // A file and a value exclude each other, so the work is one word, not a table to merge.
         replace(&mut self.work, &over.work);
         self.env.extend(over.env.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -108,6 +108,16 @@ impl<'de> Deserialize<'de> for Metric {
     }
 }
 
+/// What callgrind simulates beside the instructions, by the names of our metrics and of its events: reported by the
+/// harnesses that run it, and compared where the suite declares one, with `unit = "count"`.
+pub const CALLGRIND_METRICS: [(&str, &str); 5] = [
+    ("estimated_cycles", "EstimatedCycles"),
+    ("l1_hits", "L1hits"),
+    ("ll_hits", "LLhits"),
+    ("ram_hits", "RamHits"),
+    ("total_read_write", "TotalRW"),
+];
+
 /// The unit values of a metric are held in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unit {

@@ -30,9 +30,10 @@ pub mod settings;
 
 pub use accept::{Accept, Accepts};
 pub use error::{LoadError, SelectionError, SuiteError, SuiteErrors};
+pub(crate) use harnesses::CRITERION_MEASUREMENT;
 pub use manifest::declared_harness;
 pub use overrides::Overrides;
 pub use plan::{ResolvedBenchmark, Suite, TargetPlan, VariantPlan};
 pub use presets::DEFAULT_PRESET;
-pub use run_wide::{AlsoFailOn, RunWideSettings};
+pub use run_wide::{AlsoFailOn, ProfileFrom, RunWideSettings};
 pub use select::Selection;

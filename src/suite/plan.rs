@@ -35,6 +35,7 @@ pub struct Suite {
     flags: BenchLayer,
     filters: Option<Globs>,
     skips: Option<Globs>,
+    containing: Vec<String>,
     head_only: bool,
 }
 
@@ -60,6 +61,8 @@ pub struct VariantPlan {
     pub variant: String,
     /// How it is started to list its benchmarks; entries with a filter may change it for single ones.
     pub launch: Launch,
+    /// Limit of one of its hooks, and of a unit run of it. ns.
+    pub timeout_ns: u64,
 }
 
 /// What one benchmark is measured with.
@@ -125,6 +128,7 @@ impl Suite {
             flags,
             filters,
             skips,
+            containing: selection.containing.clone(),
             head_only: overrides.head_only,
         };
         suite.targets =
@@ -166,11 +170,21 @@ impl Suite {
         self.resolve(&layer, None, &mut Sink::default()).0
     }
 
+    /// Whether any table, entry or flag names a metric, or a budget on it.
+    pub fn names(&self, metric: &Metric) -> bool {
+        let layers = self.packages.iter().map(|(_, layer)| layer);
+        let mut layers = layers.chain(self.entries.iter().map(|entry| &entry.layer)).chain([&self.flags]);
+        layers.any(|layer| {
+            layer.metrics.contains_key(metric) || layer.budgets.iter().any(|budget| budget.metric == *metric)
+        })
+    }
+
     /// Whether the flags that choose benchmarks leave this one in.
     fn passes_flags(&self, target: &TargetId, id: &str) -> bool {
         let label = format!("{}/{id}", target.target);
         let hit = |globs: &Globs| globs.is_match(id) || globs.is_match(&label);
-        self.filters.as_ref().is_none_or(hit) && !self.skips.as_ref().is_some_and(hit)
+        let contained = self.containing.is_empty() || self.containing.iter().any(|text| id.contains(text));
+        contained && self.filters.as_ref().is_none_or(hit) && !self.skips.as_ref().is_some_and(hit)
     }
 
     fn has_benchmark(&self, target: &TargetId, variant: &str, id: &str) -> bool {
@@ -273,8 +287,9 @@ impl Suite {
             .map(|variant| {
                 let layer = self.layer(target, variant, |entry| entry.covers_all() || entry.name.is_some());
                 // Mistakes are found by the check of all settings.
-                let (_, launch) = self.resolve(&layer, None, &mut Sink::default());
-                VariantPlan { variant: variant.to_owned(), launch }
+                let (settings, launch) = self.resolve(&layer, None, &mut Sink::default());
+                let timeout_ns = settings.sampling.timeout_ns;
+                VariantPlan { variant: variant.to_owned(), launch, timeout_ns }
             })
             .collect()
     }

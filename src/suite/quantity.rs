@@ -150,6 +150,20 @@ pub fn parse_amount(text: &str, unit: &Unit) -> Result<f64, Invalid> {
     }
 }
 
+/// What an amount in the unit of that word is multiplied by to be in the base unit; `None` for a word that is not one
+/// of its units.
+pub(crate) fn unit_factor(word: &str, unit: &Unit) -> Option<f64> {
+    // Every factor is far below 2^53.
+    match unit {
+        Unit::Nanoseconds => factor_of(word, &TIME_UNITS).map(|factor| factor as f64),
+        Unit::Bytes if matches!(word, "bytes" | "byte") => Some(1.0),
+        Unit::Bytes => factor_of(word, &SIZE_UNITS).map(|factor| factor as f64),
+        Unit::Percent if word == "%" => Some(1.0),
+        Unit::PerSecond if word == "/s" => Some(1.0),
+        other => (other.name() == word).then_some(1.0),
+    }
+}
+
 /// A duration in the form [`parse_duration`] reads, exactly.
 pub fn format_duration(ns: u64) -> String {
     const SECOND: u64 = 1_000_000_000;

@@ -16,7 +16,7 @@ use super::reader::{
     Reader, boolean, duration, max_percent, number, percent_up_to, ratio, show_percent, text, texts, whole,
     word, words,
 };
-use super::run_wide::{AlsoFailOn, RunLayer};
+use super::run_wide::{AlsoFailOn, ProfileFrom, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
 
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
@@ -128,6 +128,8 @@ fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
         features: reader.read("features", sink, texts),
         target: reader.read("target", sink, text),
         snapshot_include: reader.read("snapshot_include", sink, snapshot_globs),
+        toolchain: reader.read("toolchain", sink, text),
+        profile_from: reader.read("profile_from", sink, word(ProfileFrom::ALL, ProfileFrom::as_str)),
     }
 }
 
@@ -153,6 +155,7 @@ fn read_bench(reader: &Reader<'_>, level: Level, pointed: bool, sink: &mut Sink)
         max_samples: reader.read("max_samples", sink, whole(2..=100_000)),
         min_time_ns: reader.read("min_time", sink, duration(0..=24 * HOUR_NS)),
         timeout_ns: reader.read("timeout", sink, duration(1..=24 * HOUR_NS)),
+        isolate: reader.read("isolate", sink, boolean),
         judge: read_judge(reader, level, sink),
         metrics: read_metrics(reader, level, pointed, sink),
         ..BenchLayer::default()

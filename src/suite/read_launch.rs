@@ -18,6 +18,9 @@ pub(super) fn read_launch(reader: &Reader<'_>, sink: &mut Sink) -> LaunchLayer {
         stdin: reader.read("stdin", sink, path),
         exit_codes: reader.read("exit_codes", sink, exit_codes),
         work: read_work(reader, sink),
+        setup: reader.read("setup", sink, commands),
+        prepare_each: reader.read("prepare_each", sink, commands),
+        cleanup: reader.read("cleanup", sink, commands),
         ..LaunchLayer::default()
     };
     if let Some(env) = reader.child("env", "env = { NAME = \"value\" }", sink) {
@@ -58,6 +61,28 @@ fn with_placeholders(texts: Vec<String>) -> Result<Vec<String>, Invalid> {
         placeholders(text)?;
     }
     Ok(texts)
+}
+
+/// Commands, each a program with its arguments.
+fn commands(value: &Value) -> Result<Vec<Vec<String>>, Invalid> {
+    const HELP: &str = "write a list of commands, each a list of words, like [[\"./gen-data\", \"--big\"]]; no shell is started";
+    let items = value.as_array().ok_or_else(|| Invalid::with_help("is not a list", HELP))?;
+    items
+        .iter()
+        .map(|item| {
+            let words = texts(item).map_err(|_| {
+                let problem = format!("holds {}, which is no list of words", as_written(item));
+                Invalid::with_help(problem, HELP)
+            })?;
+            match words.first() {
+                None => Err(Invalid::with_help("holds an empty command", HELP)),
+                Some(program) if program.trim().is_empty() => {
+                    Err(Invalid::with_help("holds a command without a program", HELP))
+                }
+                Some(_) => with_placeholders(words),
+            }
+        })
+        .collect()
 }
 
 fn path(value: &Value) -> Result<String, Invalid> {

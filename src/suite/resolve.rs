@@ -1,9 +1,9 @@
 //! From the layers of one benchmark to its settings.
 
 use super::error::{Invalid, Sink};
-use super::harnesses::{default_metrics, is_in_process, measures};
+use super::harnesses::{default_metrics, is_in_process, measures, measures_sometimes};
 use super::keys::nearest;
-use super::launch::{HarnessChoice, Launch, Work};
+use super::launch::{HarnessChoice, Hooks, Launch, Work};
 use super::layers::{BenchLayer, BudgetLayer, Set};
 use super::metric::{Better, Metric, Unit};
 use super::presets::{DEFAULT_PRESET, LAST_LOOK, MEAN_RESAMPLES, MEAN_SAMPLES, judge_of};
@@ -203,7 +203,7 @@ fn resolve_metrics(
             max_percent: value(&written.max_percent, super::harnesses::default_max_percent(metric)),
             min_difference: value(&written.min_difference, 0.0),
             gate: value(&written.gate, true),
-            asked_for: true,
+            asked_for: written.pointed || !harness.is_some_and(|harness| measures_sometimes(harness, metric)),
         };
         match resolved.iter_mut().find(|(known, _)| known == metric) {
             Some(slot) => slot.1 = settings,
@@ -299,14 +299,22 @@ fn check_rate(
 fn resolve_launch(layer: &BenchLayer) -> Launch {
     let written = &layer.launch;
     let default = Launch::default();
+    let commands =
+        |set: &Option<Set<Vec<Vec<String>>>>| set.as_ref().map_or_else(Vec::new, |set| set.value.clone());
     Launch {
         harness: value(&written.harness, HarnessChoice::Auto),
+        isolate: value(&layer.isolate, default.isolate),
         args: written.args.as_ref().map_or(default.args, |set| set.value.clone()),
         env: written.env.clone(),
         cwd: written.cwd.as_ref().map(|set| set.value.clone()),
         stdin: written.stdin.as_ref().map(|set| set.value.clone()),
         exit_codes: written.exit_codes.as_ref().map_or(default.exit_codes, |set| set.value.clone()),
         work: written.work.as_ref().map(|set| set.value.clone()),
+        hooks: Hooks {
+            setup: commands(&written.setup),
+            prepare_each: commands(&written.prepare_each),
+            cleanup: commands(&written.cleanup),
+        },
     }
 }
 

@@ -20,6 +20,16 @@ word_enum! {
     }
 }
 
+word_enum! {
+    /// Whose profile settings the revisions are built with.
+    ProfileFrom {
+        /// Each revision's own.
+        Each = "each",
+        /// Head's, for all of them.
+        Head = "head",
+    }
+}
+
 /// The run-wide settings, resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunWideSettings {
@@ -48,6 +58,10 @@ pub struct RunWideSettings {
     /// How the whole run is summed up.
     #[serde(default)]
     pub summary: SummarySettings,
+    /// The toolchain that builds all revisions; `None`: the one that is active where the user stands.
+    pub toolchain: Option<String>,
+    /// Whose profile settings the revisions are built with.
+    pub profile_from: ProfileFrom,
 }
 
 /// What one table says of the run.
@@ -64,6 +78,8 @@ pub(super) struct RunLayer {
     pub(super) snapshot_include: Option<Set<Vec<String>>>,
     pub(super) min_change: Option<Set<f64>>,
     pub(super) impact_percent: Option<Set<f64>>,
+    pub(super) toolchain: Option<Set<String>>,
+    pub(super) profile_from: Option<Set<ProfileFrom>>,
 }
 
 /// Settles the run-wide keys of the workspace, the selected packages and the command line.
@@ -92,6 +108,8 @@ pub(super) fn settle(
     let min_change = settle_key!(min_change, "min_change");
     let impact_percent = settle_key!(impact_percent, "impact_percent");
     let summary = SummarySettings::default();
+    let toolchain = settle_key!(toolchain, "toolchain");
+    let profile_from = settle_key!(profile_from, "profile_from");
     let mut also_fail_on = overrides.also_fail_on.clone().or(also_fail_on).unwrap_or_default();
     also_fail_on.sort_unstable();
     also_fail_on.dedup();
@@ -111,6 +129,8 @@ pub(super) fn settle(
             min_change_percent: min_change.unwrap_or(summary.min_change_percent),
             impact_percent: impact_percent.unwrap_or(summary.impact_percent),
         },
+        toolchain,
+        profile_from: profile_from.unwrap_or(ProfileFrom::Each),
     }
 }
 

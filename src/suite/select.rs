@@ -24,6 +24,8 @@ pub struct Selection {
     pub filters: Vec<String>,
     /// `--skip`: the same, left out.
     pub skips: Vec<String>,
+    /// Text after `--`: ids must contain one of them; empty is all.
+    pub containing: Vec<String>,
 }
 
 /// The members of the workspace, in the order of their names.
@@ -134,7 +136,8 @@ pub(super) fn no_targets(metadata: &Metadata, selected: &[&Package]) -> Selectio
 impl SelectionError {
     /// The error of filters that leave none of the benchmarks the harnesses listed.
     pub fn no_benchmarks(selection: &Selection, listed: &[String]) -> Self {
-        let wanted = selection.filters.iter().find_map(|filter| {
+        let filters = selection.filters.iter().chain(&selection.containing);
+        let wanted = filters.into_iter().find_map(|filter| {
             let bare = filter.trim_matches('*');
             let holds = |id: &&String| !bare.is_empty() && id.contains(bare);
             listed.iter().find(holds).cloned().or_else(|| nearest(filter, listed))

@@ -56,10 +56,10 @@ impl Counts {
     }
 
     fn all(&self) -> usize {
-        self.small + self.from_medium()
+        self.small + self.medium_or_more()
     }
 
-    fn from_medium(&self) -> usize {
+    fn medium_or_more(&self) -> usize {
         self.medium + self.large + self.very_large
     }
 }
@@ -77,7 +77,7 @@ pub fn label(changes: &[Change]) -> Label {
         (0, 0) => Label::Unchanged,
         (_, 0) => Label::Regression,
         (0, _) => Label::Improvement,
-        _ => match (0 < worse.from_medium(), 0 < better.from_medium()) {
+        _ => match (0 < worse.medium_or_more(), 0 < better.medium_or_more()) {
             (true, true) => Label::Mixed,
             (true, false) => unless_15_percent(&better, Label::Regression),
             (false, true) => unless_15_percent(&worse, Label::Improvement),

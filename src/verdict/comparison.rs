@@ -2,13 +2,14 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::stats::quantile::{median, sorted};
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
 use crate::suite::settings::MetricSettings;
 
 use super::details;
 use super::effect;
-use super::evidence::{Evidence, Side, Stage, StoppedBecause};
+use super::evidence::{Evidence, Side, Stage, StoppedBecause, UnitRun};
 use super::look::Question;
 use super::outcome::{Comparison, Details, Reason, Verdict};
 use super::replay::{Decision, Replay};
@@ -76,6 +77,10 @@ impl<'a> Opponents<'a> {
             draft.exact = decision.exact;
             fill(&mut draft.comparison, &replay.question(true), &decision);
             draft.comparison.details.stage = Some(Stage::Screen);
+            if draft.comparison.reason == Some(Reason::Noisy) {
+                draft.comparison.details.base_context_switches = context_switches(&runs.base, metric);
+                draft.comparison.details.head_context_switches = context_switches(&runs.head, metric);
+            }
         }
         Some(draft)
     }
@@ -122,6 +127,13 @@ impl<'a> Opponents<'a> {
     pub(super) fn key(&self, metric: &Metric) -> [u8; 32] {
         draw_key(self.seed, &self.evidence.identity, metric, &self.head.revision)
     }
+}
+
+/// The median of the involuntary context switches of the runs that have a metric: a sign that other work had the CPU.
+fn context_switches(runs: &[&UnitRun], metric: &Metric) -> Option<f64> {
+    let own = runs.iter().filter(|run| run.values.get(metric).is_some());
+    let switches: Vec<f64> = own.filter_map(|run| Some(run.context_switches? as f64)).collect();
+    median(&sorted(&switches))
 }
 
 /// Writes a decision into a comparison. A number that is not finite (1e300 over 1e-300) is a missing one.

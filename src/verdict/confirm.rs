@@ -1,5 +1,7 @@
 //! Candidates for failure are measured again in fresh rounds, and judged on the fresh samples alone.
 
+use std::collections::BTreeSet;
+
 use crate::stats::multiple::holm;
 use crate::stats::quantile::sorted;
 use crate::suite::metric::Metric;
@@ -25,11 +27,18 @@ const BY_P_VALUE: Needed = Needed { worse: 2.0, better: 2.0, not_worse: 2.0 };
 /// The benchmarks, by their place, that hold a candidate for failure: a gated regression that `correction = "confirm"`
 /// wants measured again. Each gets [`CONFIRM_SAMPLES`] more runs a side, of stage `confirm`, without looks.
 pub fn confirmation_candidates(evidence: &[Evidence], context: &RunContext) -> Vec<usize> {
-    let has_candidate = |evidence: &Evidence| {
+    confirmation_metrics(evidence, context).into_iter().map(|(index, _)| index).collect()
+}
+
+/// The same, each with the metrics that are to be measured again.
+pub fn confirmation_metrics(evidence: &[Evidence], context: &RunContext) -> Vec<(usize, BTreeSet<Metric>)> {
+    let candidates = |evidence: &Evidence| -> BTreeSet<Metric> {
         let drafted = draft(evidence, context);
-        drafted.heads.iter().flatten().any(|draft| is_candidate(evidence, draft))
+        let all = drafted.heads.iter().flatten().filter(|draft| is_candidate(evidence, draft));
+        all.map(|draft| draft.comparison.metric.clone()).collect()
     };
-    (0..evidence.len()).filter(|&index| has_candidate(&evidence[index])).collect()
+    let of_all = evidence.iter().map(candidates).enumerate();
+    of_all.filter(|(_, metrics)| !metrics.is_empty()).collect()
 }
 
 fn is_candidate(evidence: &Evidence, draft: &Draft) -> bool {

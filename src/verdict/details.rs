@@ -44,6 +44,8 @@ pub(super) fn describe(question: &Question<'_>, samples: &Samples, seen: &Look) 
         head_robust_cv: finite(Some(robust_cv(&head))),
         base_autocorrelation: autocorrelation(&samples.base),
         head_autocorrelation: autocorrelation(&samples.head),
+        base_context_switches: None,
+        head_context_switches: None,
     }
 }
 

@@ -30,5 +30,5 @@ mod statistics;
 mod table;
 mod throughput;
 
-pub use confirm::confirmation_candidates;
+pub use confirm::{confirmation_candidates, confirmation_metrics};
 pub use run::{Judged, RunContext, RunJudgement, judge_run};

@@ -242,6 +242,12 @@ pub struct Details {
     pub base_autocorrelation: Option<f64>,
     /// Correlation of each run of head with the next.
     pub head_autocorrelation: Option<f64>,
+    /// Involuntary context switches of base's runs, their median; only where noise decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_context_switches: Option<f64>,
+    /// Involuntary context switches of head's runs, their median; only where noise decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head_context_switches: Option<f64>,
 }
 
 word_enum! {

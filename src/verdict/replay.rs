@@ -51,7 +51,7 @@ impl<'a> Replay<'a> {
         let samples = runs.samples(metric);
         let timely = match &plan {
             Plan::Once(_) => Vec::new(),
-            Plan::Settled { looks, .. } => timely(settings, runs, looks, samples.fewest()),
+            Plan::Settled { looks, .. } => timely(settings, runs, metric, looks, samples.fewest()),
         };
         let mut judge = settings.judge.clone();
         if !runs.has_rounds {
@@ -144,10 +144,18 @@ impl<'a> Replay<'a> {
 }
 
 /// The looks there are samples for, without those before `min_time` was reached, except the last of the plan.
-fn timely(settings: &BenchmarkSettings, runs: &Runs<'_>, looks: &[u32], fewest: usize) -> Vec<u32> {
+fn timely(
+    settings: &BenchmarkSettings,
+    runs: &Runs<'_>,
+    metric: &Metric,
+    looks: &[u32],
+    fewest: usize,
+) -> Vec<u32> {
     let reached = |count: u32| {
         let measured = |side: &[&UnitRun]| {
-            let first = side.iter().take(count as usize);
+            // Times and counts may come from different runs.
+            let own = side.iter().filter(|run| run.values.get(metric).is_some());
+            let first = own.take(count as usize);
             first.filter_map(|run| run.wall()).sum::<f64>()
         };
         let wanted = settings.sampling.min_time_ns as f64;

@@ -4,7 +4,7 @@ use crate::stats::median_law::MedianLaw;
 use crate::stats::quantile::{median, sorted};
 use crate::suite::metric::Metric;
 use crate::suite::presets::MEAN_SAMPLES;
-use crate::suite::settings::{BenchmarkSettings, SampleCount, Stop};
+use crate::suite::settings::{BenchmarkSettings, MetricSettings, SampleCount, Stop};
 
 use super::evidence::{Side, Stage, StoppedBecause, UnitRun};
 use super::plan::{is_settled, looks};
@@ -60,13 +60,14 @@ fn min_time_reached(settings: &BenchmarkSettings, side: &[UnitRun]) -> bool {
 
 /// The comparable metrics that measuring waits for: the gated ones, or all when none is.
 fn awaited(settings: &BenchmarkSettings) -> Vec<&Metric> {
-    let comparable = || {
-        let own = settings.metrics.iter();
-        own.filter(|(metric, _)| metric.is_comparable() && **metric != Metric::Throughput)
-    };
     let gated: Vec<&Metric> =
-        comparable().filter(|(_, limits)| limits.gate).map(|(metric, _)| metric).collect();
-    if gated.is_empty() { comparable().map(|(metric, _)| metric).collect() } else { gated }
+        comparable(settings).filter(|(_, limits)| limits.gate).map(|(metric, _)| metric).collect();
+    if gated.is_empty() { comparable(settings).map(|(metric, _)| metric).collect() } else { gated }
+}
+
+fn comparable(settings: &BenchmarkSettings) -> impl Iterator<Item = (&Metric, &MetricSettings)> {
+    let own = settings.metrics.iter();
+    own.filter(|(metric, _)| metric.is_comparable() && **metric != Metric::Throughput)
 }
 
 /// Whether every awaited comparison of every further side with the first is settled. One that is not measured on both
@@ -74,10 +75,15 @@ fn awaited(settings: &BenchmarkSettings) -> Vec<&Metric> {
 fn all_settled(settings: &BenchmarkSettings, sides: &[&[UnitRun]]) -> bool {
     let Some((base, heads)) = sides.split_first() else { return false };
     let has = |side: &[UnitRun], metric: &Metric| kept(side).any(|run| run.values.get(metric).is_some());
+    // Where every gated metric is of another phase (counts) or missing, the others say when it is enough.
+    let mut awaited = awaited(settings);
+    if !awaited.iter().any(|metric| has(base, metric)) {
+        awaited = comparable(settings).map(|(metric, _)| metric).collect();
+    }
     let mut any = false;
     for head in heads {
         let runs = Runs::of(base, head, Stage::Screen);
-        for metric in awaited(settings) {
+        for &metric in &awaited {
             if !has(base, metric) || !has(head, metric) {
                 continue;
             }

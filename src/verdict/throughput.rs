@@ -29,7 +29,11 @@ pub(super) fn derive(
     head: &Side,
     latency: &Comparison,
 ) -> Option<Comparison> {
-    let runs = || base.runs.iter().chain(&head.runs);
+    // Runs that only count instructions have no part in it.
+    let has_rate = |run: &&UnitRun| {
+        run.values.get(&Metric::Latency).is_some() || run.values.get(&Metric::Throughput).is_some()
+    };
+    let runs = || base.runs.iter().chain(&head.runs).filter(has_rate);
     let settings = evidence.settings.metrics.get(&Metric::Throughput);
     let asked = settings.is_some_and(|settings| settings.asked_for);
     if !asked && runs().all(|run| run.work.is_none()) {

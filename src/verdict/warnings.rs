@@ -1,6 +1,9 @@
 //! Warnings that advise: about settings that cannot decide, and about samples that were judged otherwise than asked.
 
+use std::collections::BTreeSet;
+
 use crate::suite::identity::labels;
+use crate::suite::launch::HarnessChoice;
 use crate::suite::metric::{Metric, Unit};
 use crate::suite::presets::MEAN_SAMPLES;
 use crate::suite::settings::{
@@ -45,7 +48,7 @@ pub(super) fn of_run(evidence: &[Evidence], judged: &[Judged]) -> Vec<String> {
     let mut lines = before_measuring(&settings);
     let mut notes = Notes::default();
     for ((evidence, judged), label) in evidence.iter().zip(judged).zip(&labels) {
-        for note in about_samples(evidence, judged) {
+        for note in about_samples(evidence, judged).into_iter().chain(undeclared(evidence)) {
             notes.add(note, label);
         }
         for budget in judged.budgets.iter().filter(|outcome| outcome.few_tail_samples) {
@@ -177,6 +180,24 @@ fn about_rank(settings: &BenchmarkSettings, comparisons: usize) -> Option<String
 }
 
 /// Notes on samples that were judged otherwise than the settings say.
+/// What a program prints beyond what the suite declares: it has no limits, so it is kept and not judged.
+fn undeclared(evidence: &Evidence) -> Option<String> {
+    if evidence.harness != HarnessChoice::Lines.as_str() {
+        return None;
+    }
+    let runs = evidence.sides.iter().flat_map(|side| &side.runs);
+    let printed: BTreeSet<&Metric> =
+        runs.flat_map(|run| run.values.iter().map(|(metric, _)| metric)).collect();
+    let known = |metric: &Metric| metric.unit().is_some() || evidence.settings.metrics.contains_key(metric);
+    let names: Vec<String> =
+        printed.into_iter().filter(|metric| !known(metric)).map(|metric| format!("`{metric}`")).collect();
+    let first = names.first()?.trim_matches('`');
+    Some(format!(
+        "undeclared_metric: {} is printed and not declared, so it is kept in the report and not compared; declare it in the          suite, as in metrics.{first} = {{ unit = \"count\", better = \"lower\" }}",
+        names.join(", ")
+    ))
+}
+
 fn about_samples(evidence: &Evidence, judged: &Judged) -> Vec<String> {
     let mut notes = Vec::new();
     let judge = &evidence.settings.judge;

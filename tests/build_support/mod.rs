@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use cargo_benchgate::build::{
     BuildError, BuildPlace, Built, BuiltTarget, CargoSettings, Diagnostics, TimesKept, Toolchain, TreeFile,
-    build_targets, restore_times,
+    Workspace, build_targets, cargo_metadata, restore_times,
 };
 use cargo_benchgate::suite::identity::{TargetId, TargetKind};
 
@@ -60,6 +60,13 @@ impl Slot {
         }
     }
 
+    /// The revision's workspace, read behind the fixed path.
+    pub fn workspace(&self, revision: &str) -> Workspace {
+        let place = self.place(revision);
+        cargo_metadata(&self.settings, &place.live_tree.join("Cargo.toml"), &place.live_tree)
+            .expect("it is a workspace")
+    }
+
     pub fn messages(&self) -> String {
         fs_err::read_to_string(self.root.join("messages")).unwrap_or_default()
     }
@@ -68,7 +75,9 @@ impl Slot {
         let place = self.place(revision);
         let diagnostics = Diagnostics::File(self.root.join("messages"));
         let stop = AtomicBool::new(false);
-        build_targets(&self.settings, &place, Path::new("Cargo.toml"), targets, &diagnostics, &stop)
+        let workspace =
+            cargo_metadata(&self.settings, &place.live_tree.join("Cargo.toml"), &place.live_tree)?;
+        build_targets(&self.settings, &place, &workspace, targets, &diagnostics, &stop)
     }
 
     /// Sets the file times as a real run does, with file contents in place of blobs.

@@ -38,7 +38,12 @@ pub struct TestRepository {
 impl TestRepository {
     /// An empty repository on branch `main`.
     pub fn empty() -> Self {
-        let temp = TempDir::with_prefix("benchgate-test-").expect("a temporary directory can be made");
+        Self::in_directory(
+            TempDir::with_prefix("benchgate-test-").expect("a temporary directory can be made"),
+        )
+    }
+
+    fn in_directory(temp: TempDir) -> Self {
         let temp_path = temp.path().canonicalize().expect("it was just made");
         let root = temp_path.join("repository");
         std::fs::create_dir(&root).expect("the temporary directory is writable");
@@ -46,6 +51,17 @@ impl TestRepository {
         repository.git(&["init", "-q", "-b", "main"]);
         repository.shield();
         repository
+    }
+
+    /// An empty repository at `<directory>/<name>/repository`, a place that is the same every time. What is there goes
+    /// before and after.
+    pub fn in_place(directory: &Path, name: &str) -> Self {
+        let path = directory.join(name);
+        if path.exists() {
+            std::fs::remove_dir_all(&path).expect("what a killed test left can be removed");
+        }
+        let temp = tempfile::Builder::new().prefix(name).rand_bytes(0).tempdir_in(directory);
+        Self::in_directory(temp.expect("the directory is writable"))
     }
 
     /// A repository with one commit, of a README.

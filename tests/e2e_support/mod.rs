@@ -21,8 +21,13 @@ pub struct Ran {
 }
 
 /// Flags of a quick measurement with as many samples as the fixed judge needs. The noise gate is off: the tests plant
-/// changes that no other work on the machine hides from a median, but it may well scatter single samples.
-pub const QUICK: [&str; 6] = ["--preset", "fixed", "--samples", "10", "--warmup=0", "--max-cv=0"];
+/// changes that no other work on the machine hides from a median, but it may well scatter single samples. Identical
+/// programs are measured: most tests are about that.
+pub const QUICK: [&str; 7] =
+    ["--preset", "fixed", "--samples", "10", "--warmup=0", "--max-cv=0", "--no-identity"];
+
+/// The same, but identical programs are left alone, as they are without any flag.
+pub const AS_USUAL: [&str; 6] = ["--preset", "fixed", "--samples", "10", "--warmup=0", "--max-cv=0"];
 
 impl Playground {
     /// A repository without anything.
@@ -144,10 +149,19 @@ impl Playground {
 
     /// Runs a quick comparison and reads its report.
     pub fn report(&self, args: &[&str]) -> (Ran, serde_json::Value) {
+        self.report_with(&QUICK, args)
+    }
+
+    /// Runs a quick comparison that leaves identical programs alone, and reads its report.
+    pub fn usual_report(&self, args: &[&str]) -> (Ran, serde_json::Value) {
+        self.report_with(&AS_USUAL, args)
+    }
+
+    fn report_with(&self, quick: &[&str], args: &[&str]) -> (Ran, serde_json::Value) {
         let path = self.repository.beside("report.json");
         let _ = std::fs::remove_file(&path);
         let format = format!("json={}", path.display());
-        let ran = self.quick(&[&["--format", format.as_str()], args].concat());
+        let ran = self.run(&[quick, &["--format", format.as_str()], args].concat());
         let text = std::fs::read(&path).unwrap_or_else(|_| panic!("no report was written: {ran:#?}"));
         (ran, serde_json::from_slice(&text).expect("a report is JSON"))
     }

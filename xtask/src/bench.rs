@@ -22,6 +22,7 @@ use cargo_benchgate::summary::SummarySettings;
 use cargo_benchgate::verdict::evidence::{Evidence, Presence, Side, Stage, UnitRun, Values};
 use cargo_benchgate::verdict::{RunContext, judge_run};
 
+use crate::bench_builds::builds;
 use crate::demo::build_binary;
 
 const COMPARISONS: usize = 10_000;
@@ -45,7 +46,8 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     starts(&binary)?;
     help(&binary)?;
     judging(&binary)?;
-    writing(&binary)
+    writing(&binary)?;
+    builds(&binary)
 }
 
 /// A saved report rendered in every format by one command, beside the command that only reads it.

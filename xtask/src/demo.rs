@@ -22,7 +22,7 @@ harness = false
 "#;
 
 /// The function with the planted slowdown; `@ROUNDS@` is how often it goes over its input.
-const LIBRARY: &str = r#"//! A checksum and a reversal, to be measured.
+pub(crate) const LIBRARY: &str = r#"//! A checksum and a reversal, to be measured.
 
 /// A checksum of `data`.
 pub fn checksum(data: &[u8]) -> u64 {
@@ -48,7 +48,7 @@ pub fn reverse(count: u64) -> u64 {
 }
 "#;
 
-const BENCH_CHECKSUM: &str = r#"fn main() {
+pub(crate) const BENCH_CHECKSUM: &str = r#"fn main() {
     let data: Vec<u8> = (0..400_000_u32).map(|i| i as u8).collect();
     std::hint::black_box(checksum::checksum(std::hint::black_box(&data)));
 }
@@ -124,11 +124,12 @@ pub(crate) fn build_binary(flags: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
 fn commit(repository: &Path, rounds: &str, message: &str) -> Result<(), Box<dyn Error>> {
     fs::write(repository.join("src/lib.rs"), LIBRARY.replace("@ROUNDS@", rounds))?;
     git(repository, &["add", "--all"])?;
-    git(repository, &["commit", "--quiet", "--message", message])
+    git(repository, &["commit", "--quiet", "--message", message]).map(drop)
 }
 
-fn git(repository: &Path, args: &[&str]) -> Result<(), Box<dyn Error>> {
-    let status = Command::new("git")
+/// Runs git in a repository, untouched by the user's configuration; gives what it prints.
+pub(crate) fn git(repository: &Path, args: &[&str]) -> Result<String, Box<dyn Error>> {
+    let output = Command::new("git")
         .args(args)
         .current_dir(repository)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -136,9 +137,13 @@ fn git(repository: &Path, args: &[&str]) -> Result<(), Box<dyn Error>> {
         .envs([("GIT_AUTHOR_NAME", "Demo"), ("GIT_AUTHOR_EMAIL", "demo@example.com")])
         .envs([("GIT_COMMITTER_NAME", "Demo"), ("GIT_COMMITTER_EMAIL", "demo@example.com")])
         .envs([("GIT_AUTHOR_DATE", "2026-01-01T12:00:00Z"), ("GIT_COMMITTER_DATE", "2026-01-01T12:00:00Z")])
-        .status()
+        .stderr(std::process::Stdio::inherit())
+        .output()
         .map_err(|error| {
             format!("failed to start git, which the demo needs to make its repository: {error}")
         })?;
-    if status.success() { Ok(()) } else { Err(format!("`git {}` failed", args.join(" ")).into()) }
+    if !output.status.success() {
+        return Err(format!("`git {}` failed", args.join(" ")).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }

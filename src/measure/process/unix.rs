@@ -13,6 +13,8 @@ use libc::{c_int, pid_t};
 use super::super::wire::CANCEL;
 use super::{Ended, Ending, Finished, RunProblem, Start, command, explain, take_line};
 
+#[cfg(target_os = "linux")]
+mod counters;
 mod orphans;
 
 /// How long killed processes may take to be gone: more than a page-out, less than a user's patience.
@@ -81,6 +83,7 @@ impl Host {
         command.arg0(&start.program).process_group(0);
         self.drain_child_events();
         memory::reset_peak();
+        let counter = start.count.then(counters::Counter::of_children).and_then(Result::ok);
 
         let started = Instant::now();
         let child = command.spawn().map_err(|error| RunProblem::Start(explain(start, &command, &error)))?;
@@ -93,7 +96,11 @@ impl Host {
         // cannot be another's yet: the system goes through all other numbers first.
         kill_group(group);
         let cleared = self.clear_orphans();
-        let ended = ended.map_err(|error| RunProblem::Host(format!("failed to wait for it: {error}")))?;
+        let mut ended = ended.map_err(|error| RunProblem::Host(format!("failed to wait for it: {error}")))?;
+        // Read once everything is reaped: a process adds its count to ours when it ends.
+        if let (Some(counter), Ended::Finished(finished)) = (counter, &mut ended) {
+            finished.instructions = counter.read();
+        }
         if !matches!(ended, Ended::ParentGone) {
             cleared.map_err(RunProblem::Host)?;
         }
@@ -304,6 +311,7 @@ fn finished(ending: Ending, reaped: &Reaped) -> Finished {
         peak_rss_bytes: count(reaped.usage.ru_maxrss) * unit,
         peak_rss_floor_bytes: memory::floor(),
         involuntary_switches: count(reaped.usage.ru_nivcsw),
+        instructions: None,
     }
 }
 
@@ -317,9 +325,40 @@ pub(in super::super) fn kill_session(host: u32) {
     orphans::kill_session(host as pid_t);
 }
 
+/// Whether the processor's instructions can be counted here; the error says why not.
+pub(in super::super) fn probe_counters() -> Result<(), String> {
+    counters::Counter::of_children().map(drop)
+}
+
+#[cfg(not(target_os = "linux"))]
+mod counters {
+    /// There is none.
+    pub(super) struct Counter;
+
+    impl Counter {
+        pub(super) fn of_children() -> Result<Self, String> {
+            Err("hardware counters are read on Linux only".to_owned())
+        }
+
+        pub(super) fn read(&self) -> Option<u64> {
+            None
+        }
+    }
+}
+
 /// Kills a child that was not waited for yet, with everything it started.
 pub(in super::super) fn kill_tree(child: u32) {
     orphans::kill_tree(child as pid_t);
+}
+
+/// The session this process is in; 0 where the system does not tell.
+pub(in super::super) fn own_session() -> i32 {
+    orphans::own_session()
+}
+
+/// Kills the processes whose environment says that they work for a slot, in the session it names.
+pub(in super::super) fn kill_marked(variable: &str, slot: &std::path::Path) {
+    orphans::kill_marked(variable, slot);
 }
 
 /// The host's own memory, which the kernel folds into a child's peak at exec.

@@ -62,7 +62,7 @@ impl Scale {
     fn at(&self, value: f64) -> usize {
         let last = self.columns - 1;
         let span = self.high - self.low;
-        if !(0.0 < span) {
+        if span.is_nan() || span <= 0.0 {
             return last / 2;
         }
         let place = ((value - self.low) / span * last as f64).round();

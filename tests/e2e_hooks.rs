@@ -1,0 +1,148 @@
+//! The suite's hooks: setup, prepare_each and cleanup around the benchmarks, in each revision's own root.
+#![cfg(unix)]
+
+#[path = "common/repository.rs"]
+mod repository;
+#[path = "e2e_support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+
+use repository::{make_executable, need_git};
+use support::{PROBE_MANIFEST, Playground};
+
+/// A crate with a hook script that writes down what it is called for, and where.
+struct Hooked {
+    playground: Playground,
+    log: PathBuf,
+}
+
+const SCRIPT: &str = "#!/bin/sh\necho \"$1 $(cat which)\" >> \"$LOG\"\n";
+
+impl Hooked {
+    /// `keys` are those of the entry; the script is `tools/hook`, and base and head have a file `which` each.
+    fn new(keys: &str) -> Self {
+        let playground = Playground::empty();
+        playground.add_crate("probe", "");
+        let log = playground.repository.beside("log");
+        playground.write("tools/hook", SCRIPT);
+        make_executable(&playground.root().join("tools/hook"));
+        playground.write(
+            "Cargo.toml",
+            format!(
+                "{PROBE_MANIFEST}\n[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nenv = {{ LOG = \"{}\" }}\n{keys}\n",
+                log.display()
+            ),
+        );
+        playground.write("which", "base");
+        playground.repository.commit("first");
+        playground.write("which", "head");
+        Self { playground, log }
+    }
+
+    /// What the hooks wrote down.
+    fn log(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn count(&self, line: &str) -> usize {
+        self.log().iter().filter(|it| *it == line).count()
+    }
+}
+
+#[test]
+fn hooks_run_in_each_revision_once_around_all_and_before_every_unit_run() {
+    need_git!();
+    let hooked = Hooked::new(
+        "setup = [[\"./tools/hook\", \"setup\"], [\"sh\", \"-c\", \"cp which made\"]]\n\
+         prepare_each = [[\"${root}/tools/hook\", \"prepare\"]]\n\
+         cleanup = [[\"tools/hook\", \"cleanup\"]]\n\
+         args = [\"step\"]\nstdin = \"made\"",
+    );
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(0, &[]);
+    for side in ["base", "head"] {
+        assert_eq!(hooked.count(&format!("setup {side}")), 1, "{:?}", hooked.log());
+        assert_eq!(hooked.count(&format!("cleanup {side}")), 1, "{:?}", hooked.log());
+        // Ten samples, and no warm-up.
+        assert_eq!(hooked.count(&format!("prepare {side}")), 10, "{:?}", hooked.log());
+    }
+    let log = hooked.log();
+    assert!(log[..2].iter().all(|line| line.starts_with("setup")), "{log:?}");
+    assert!(log[log.len() - 2..].iter().all(|line| line.starts_with("cleanup")), "{log:?}");
+    assert_eq!(report["benchmarks"][0]["sides"][1]["runs"].as_array().map(Vec::len), Some(10));
+}
+
+#[test]
+fn time_of_hooks_is_not_measured() {
+    need_git!();
+    let hooked = Hooked::new("prepare_each = [[\"sleep\", \"0.3\"]]");
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    assert_ne!(ran.code, Some(4), "{ran}");
+    // The step takes 4 ms; a quarter of a second would be the hook's.
+    let median = report["benchmarks"][0]["comparisons"][0]["head"].as_f64().expect("it was measured");
+    assert!(median < 250e6, "{median}");
+}
+
+#[test]
+fn failing_setup_is_the_error_of_its_benchmark_and_cleanup_runs_all_the_same() {
+    need_git!();
+    let hooked = Hooked::new(
+        "setup = [[\"sh\", \"-c\", \"echo no space left >&2; exit 7\"]]\ncleanup = [[\"./tools/hook\", \"cleanup\"]]",
+    );
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD"]);
+    ran.ends(4, &["setup of "]).shows("exited with code 7").shows("no space left");
+    let error = &report["benchmarks"][0]["error"];
+    assert_eq!(error["kind"], "hook_failed");
+    assert_eq!((hooked.count("cleanup base"), hooked.count("cleanup head")), (1, 1), "{ran}");
+}
+
+#[test]
+fn failing_prepare_each_ends_its_benchmark_at_once_and_a_failing_cleanup_keeps_the_samples() {
+    need_git!();
+    let hooked = Hooked::new(
+        "prepare_each = [[\"sh\", \"-c\", \"./tools/hook prepare; exit 9\"]]\ncleanup = [[\"./tools/hook\", \"cleanup\"]]",
+    );
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD"]);
+    ran.ends(4, &["prepare_each of ", "exited with code 9"]);
+    assert_eq!(report["benchmarks"][0]["error"]["kind"], "hook_failed");
+    assert_eq!(hooked.count("prepare base") + hooked.count("prepare head"), 1);
+    assert_eq!((hooked.count("cleanup base"), hooked.count("cleanup head")), (1, 1));
+
+    let hooked = Hooked::new("cleanup = [[\"sh\", \"-c\", \"exit 5\"], [\"./tools/hook\", \"cleanup\"]]");
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(4, &["cleanup of ", "exited with code 5"]);
+    assert_eq!(report["benchmarks"][0]["sides"][0]["runs"].as_array().map(Vec::len), Some(10));
+    assert_eq!((hooked.count("cleanup base"), hooked.count("cleanup head")), (1, 1));
+}
+
+#[test]
+fn hook_that_hangs_is_killed_at_the_time_limit() {
+    need_git!();
+    let hooked = Hooked::new("setup = [[\"sleep\", \"300\"]]\ntimeout = \"1s\"");
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD"]);
+    ran.ends(4, &["ran past its limit of 1 s"]);
+    assert_eq!(report["benchmarks"][0]["error"]["kind"], "hook_failed");
+}
+
+#[test]
+fn hook_that_is_not_there_is_named() {
+    need_git!();
+    let hooked = Hooked::new("setup = [[\"./tools/missing\"]]");
+    let (ran, _) = hooked.playground.report(&["--base", "HEAD"]);
+    ran.ends(4, &["setup of ", "tools/missing", "does not exist"]);
+}
+
+#[test]
+fn variants_have_hooks_of_their_own() {
+    need_git!();
+    let hooked = Hooked::new(
+        "name = \"a\"\nsetup = [[\"./tools/hook\", \"setup-a\"]]\n\n\
+         [[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nname = \"b\"",
+    );
+    let (ran, report) = hooked.playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(0, &[]);
+    assert_eq!(report["benchmarks"].as_array().map(Vec::len), Some(2));
+    assert_eq!((hooked.count("setup-a base"), hooked.count("setup-a head")), (1, 1));
+}
