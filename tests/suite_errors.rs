@@ -108,8 +108,8 @@ fn hooks_are_lists_of_commands_and_each_command_names_a_program() {
 fn keys_of_later_versions_are_errors_and_never_ignored() {
     let problem = "known key, not supported by this version";
     one(
-        of_package("[[accept]]\nbench = \"*\"\nuntil = 2027-01-31"),
-        &format!("accept = [{{ bench = \"*\", until = 2027-01-31 }}]: {problem}"),
+        of_package("tolerance.latency.absolute = \"1ms\""),
+        &format!("tolerance = {{ latency = {{ absolute = \"1ms\" }} }}: {problem}"),
     );
 }
 

@@ -41,4 +41,4 @@ pub use seed::seed_target;
 pub use settings::{CargoSettings, absolute_config};
 pub use store::{Facts, Found, Kept, RECORD_FILE, Store, describe};
 pub use target::BuiltTarget;
-pub use toolchain::{Toolchain, ToolchainInfo, toolchain_info};
+pub use toolchain::{Toolchain, ToolchainInfo, toolchain_info, version_of};

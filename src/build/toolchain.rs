@@ -103,6 +103,12 @@ pub fn toolchain_info(settings: &CargoSettings, cwd: &Path) -> Result<ToolchainI
     Ok(ToolchainInfo { rustc, cargo, host })
 }
 
+/// What `PROGRAM --version` says, in one line.
+pub fn version_of(program: &str, env: &[(OsString, OsString)], cwd: &Path) -> Result<String, BuildError> {
+    let answer = ask(process::command(program, env, cwd).arg("--version"), "ask for its version")?;
+    Ok(String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().trim().to_owned())
+}
+
 /// The compiler cargo will take, without arguments.
 pub(super) fn rustc(settings: &CargoSettings, cwd: &Path) -> Command {
     let program = settings.variable("RUSTC").unwrap_or(OsStr::new("rustc"));

@@ -6,6 +6,7 @@ use super::options::{
     BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
 };
 use super::output::Outputs;
+use super::shard::ShardFlags;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
 use crate::gate::{self, Command, HeadRequest, Outcome, Request};
@@ -28,6 +29,8 @@ pub(super) struct CompareArgs {
     #[arg(long)]
     bisect_run: bool,
     #[command(flatten)]
+    shard: ShardFlags,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -37,6 +40,8 @@ pub(super) struct HeadArgs {
     /// Revision to measure: a revision, or `worktree` for the working tree with its uncommitted files
     #[arg(long, value_name = "REV", default_value = "worktree")]
     head: String,
+    #[command(flatten)]
+    shard: ShardFlags,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -126,6 +131,8 @@ impl SuiteArgs {
             no_fail: self.judge.no_fail,
             keep: false,
             dry_run: false,
+            ci: None,
+            shard: None,
             build_cache: true,
             identity: true,
             repeats: 1,
@@ -137,8 +144,8 @@ impl SuiteArgs {
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let measured =
         args.run.request(Command::Compare, HeadRequest::from_flag(&args.head)).and_then(|request| {
-            let request = Request { base: args.base.clone(), further: args.further.clone(), ..request };
-            measure(&args.run, &request, ui)
+            let (base, further, shard) = (args.base.clone(), args.further.clone(), args.shard.request()?);
+            measure(&args.run, &Request { base, further, shard, ..request }, ui)
         });
     if args.bisect_run { Ok(for_git_bisect(measured, ui)) } else { measured }
 }
@@ -157,19 +164,31 @@ fn for_git_bisect(measured: Result<ExitCode, Error>, ui: &Ui) -> ExitCode {
 
 /// Head alone.
 pub(super) fn run(args: &HeadArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let request = args.run.request(Command::Run, HeadRequest::from_flag(&args.head))?;
+    let request = Request {
+        shard: args.shard.request()?,
+        ..args.run.request(Command::Run, HeadRequest::from_flag(&args.head))?
+    };
     measure(&args.run, &request, ui)
 }
 
 fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output().format)?;
-    let environment = Environment::of_this_process()?;
-    match gate::run(request, &environment, ui)? {
+    measure_into(&outputs, request, &Environment::of_this_process()?, ui)
+}
+
+/// Runs the gate and writes the report.
+pub(super) fn measure_into(
+    outputs: &Outputs,
+    request: &Request,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<ExitCode, Error> {
+    match gate::run(request, environment, ui)? {
         Outcome::Planned => Ok(ExitCode::Success),
         Outcome::Finished(reports) => {
             let report =
                 reports.first().expect("one repeat was asked for, and an interrupted one is reported too");
-            super::output::finish(report, &outputs, ui)
+            super::output::finish(report, outputs, ui)
         }
     }
 }

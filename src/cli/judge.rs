@@ -78,6 +78,8 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
         allow_partial: header.suite.allow_partial,
         no_fail: header.suite.no_fail,
         interrupted: was_interrupted,
+        accept: header.suite.accept.clone(),
+        shard: header.suite.shard.is_some(),
     };
     let mut judgement = verdict::judge_run(&evidence, &context);
     judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);

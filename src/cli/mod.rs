@@ -4,12 +4,19 @@
 mod aa;
 mod bisect;
 mod cache;
+mod ci;
 mod compare;
+mod completions;
+mod doctor;
+mod hook;
+mod init;
 mod judge;
 pub(crate) mod list;
+mod merge;
 mod options;
 mod output;
 mod report;
+mod shard;
 
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
@@ -54,14 +61,27 @@ enum Verb {
     Run(Box<compare::HeadArgs>),
     /// Compare one revision with itself: false alarms, noise, the limits this machine can hold
     Aa(Box<aa::AaArgs>),
+    /// Compare with the base and the outputs of the CI system this runs in
+    Ci(Box<ci::CiArgs>),
     /// Find the commit that made a benchmark slower
     Bisect(Box<bisect::BisectArgs>),
     /// Judge saved reports or samples again, without measuring
     Judge(Box<judge::JudgeArgs>),
+    /// Join the reports of all shards of a run, with one verdict
+    Merge(merge::MergeArgs),
     /// Render a saved report again
     Report(report::ReportArgs),
     /// Show the suite as it is resolved
     List(Box<compare::SuiteArgs>),
+    /// Write the suite table, the files of a CI system, or a git hook
+    Init(init::InitArgs),
+    /// Check what measuring needs, and what about this machine disturbs it
+    Doctor(doctor::DoctorArgs),
+    /// Print the completions of a shell
+    Completions(completions::CompletionsArgs),
+    /// What an installed git hook calls
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
     /// List or clean what is kept between runs
     Cache(cache::CacheArgs),
 }
@@ -72,13 +92,24 @@ impl Verb {
             Self::Compare(args) => args.output(),
             Self::Run(args) => args.output(),
             Self::Aa(args) => args.output(),
+            Self::Ci(args) => args.output(),
             Self::Bisect(args) => &args.suite.output,
             Self::Judge(args) => &args.output,
+            Self::Merge(args) => &args.output,
             Self::Report(args) => &args.output,
             Self::List(args) => &args.output,
+            Self::Init(args) => &args.output,
+            Self::Doctor(args) => &args.output,
+            Self::Completions(args) => &args.output,
+            Self::Hook(args) => args.output(),
             Self::Cache(args) => &args.output,
         }
     }
+}
+
+/// The definition of the command line, for manual pages.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
 }
 
 /// Runs the command line and gives the exit status. Panics are caught: exit 5.
@@ -151,10 +182,16 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Compare(args) => compare::compare(&args, ui),
         Verb::Run(args) => compare::run(&args, ui),
         Verb::Aa(args) => aa::aa(&args, ui),
+        Verb::Ci(args) => ci::ci(&args, ui),
         Verb::Bisect(args) => bisect::bisect(&args, ui),
         Verb::Judge(args) => judge::judge(&args, ui),
+        Verb::Merge(args) => merge::merge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),
         Verb::List(args) => list::list(&args, ui),
+        Verb::Init(args) => init::init(&args, ui),
+        Verb::Doctor(_) => doctor::doctor(ui),
+        Verb::Completions(args) => completions::completions(&args),
+        Verb::Hook(args) => hook::hook(&args, ui),
         Verb::Cache(args) => cache::cache(&args, ui),
     }
 }

@@ -124,6 +124,9 @@ pub(super) struct MeasuringFlags {
     /// Limit of the whole measuring phase, such as 10m
     #[arg(long, value_name = "DURATION")]
     pub(super) max_time: Option<String>,
+    /// Accept that --max-time leaves benchmarks out; otherwise these end the run with status 6
+    #[arg(long)]
+    pub(super) allow_partial: bool,
     /// Limit of one unit run, such as 30s [default: 1m]
     #[arg(long, value_name = "DURATION")]
     pub(super) timeout: Option<String>,
@@ -253,6 +256,7 @@ impl MeasuringFlags {
         overrides.min_samples = self.min_samples;
         overrides.max_samples = self.max_samples;
         overrides.warmup = self.warmup;
+        overrides.allow_partial = self.allow_partial.then_some(true);
         overrides.min_time_ns = parsed("--min-time", self.min_time.as_deref(), parse_duration)?;
         overrides.max_time_ns = parsed("--max-time", self.max_time.as_deref(), parse_duration)?;
         overrides.timeout_ns = parsed("--timeout", self.timeout.as_deref(), parse_duration)?;

@@ -177,6 +177,11 @@ impl Outputs {
     }
 }
 
+/// Whether a word names a format.
+pub(super) fn is_format(word: &str) -> bool {
+    Format::ALL.iter().any(|(name, _)| *name == word)
+}
+
 /// Writes the report and gives the exit status it ends with, saying why when it is not 0.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use super::programs::Programs;
 use crate::error::Error;
 use crate::harness::HarnessKind;
 use crate::measure::{Executor, PlannedBenchmark};
+use crate::report::model::Shard;
 use crate::revision::Slot;
 use crate::suite::identity::TargetId;
 use crate::suite::{Suite, TargetPlan, VariantPlan};
@@ -27,6 +28,8 @@ pub(super) struct Benchmarks {
     pub(super) left_out: Vec<String>,
     /// What the reader should know of revisions beyond head.
     pub(super) notes: Vec<String>,
+    /// Which part of the run these are, where they are one.
+    pub(super) shard: Option<Shard>,
     /// The evidence whose instructions are counted in a phase of their own.
     pub(super) counted: BTreeSet<usize>,
     /// That whose instructions are asked for and cannot be counted, with the reason.

@@ -7,7 +7,7 @@ use super::{Command, Context, HeadRequest};
 use crate::error::Error;
 use crate::report::model::Revision;
 use crate::revision::checkout::named;
-use crate::revision::{Commit, Content, DefaultBase, HeadChoice};
+use crate::revision::{CiHints, Commit, Content, DefaultBase, HeadChoice};
 use crate::suite::Suite;
 use crate::ui::{self, Ui};
 
@@ -98,21 +98,40 @@ pub(super) fn choose(context: &Context<'_>, suite: &Suite, mut head: Side) -> Re
         let name = format!("ref{}", number + 1);
         chosen.further.push(Side { name, spec: spec.clone(), commit, content, dirty: false, because: None });
     }
-    let wanted = context.request.base.clone().or_else(|| suite.run.base.clone());
+    let from_suite = suite.run.base.as_ref();
+    let from_ci = match (&context.request.base, &context.request.ci) {
+        (None, Some(ci)) => {
+            super::ci::base(ci, repository, &chosen.head.commit, &choice, from_suite.is_some())?
+        }
+        _ => None,
+    };
+    let wanted = context.request.base.as_ref().or(from_suite.filter(|_| from_ci.is_none())).cloned();
     let (spec, commit, because) = match wanted {
         Some(spec) => (spec.clone(), repository.resolve(&spec)?, None),
-        None => match repository.default_base(&choice, &context.environment.ci)? {
-            DefaultBase::Chosen(base) => (base.spec, base.commit, Some(base.because)),
-            DefaultBase::EverythingIsNew { because } => {
-                chosen.everything_is_new = Some(because);
-                return Ok(chosen);
+        None => {
+            match from_ci.map_or_else(|| repository.default_base(&choice, &hints(context, &chosen)), Ok)? {
+                DefaultBase::Chosen(base) => (base.spec, base.commit, Some(base.because)),
+                DefaultBase::EverythingIsNew { because } => {
+                    chosen.everything_is_new = Some(because);
+                    return Ok(chosen);
+                }
             }
-        },
+        }
     };
     chosen.same = repository.is_same(&commit, &choice)?;
     let content = Content::Commit(commit.clone());
     chosen.base = Some(Side { name: "base".to_owned(), spec, commit, content, dirty: false, because });
     Ok(chosen)
+}
+
+/// What the CI system says about the checkout, as far as it is true of this one.
+fn hints(context: &Context<'_>, chosen: &Chosen) -> CiHints {
+    let environment = context.environment;
+    let mut hints = environment.ci.clone();
+    // Another commit than GitHub's own merge may have two parents, too: that of a head which merged its target last.
+    let merge = environment.variable("GITHUB_SHA").filter(|sha| !sha.is_empty());
+    hints.pull_request_merge &= merge.is_none_or(|sha| sha == chosen.head.commit.id.as_str());
+    hints
 }
 
 impl Chosen {

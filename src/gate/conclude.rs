@@ -7,8 +7,9 @@ use crate::build::{CargoSettings, ToolchainInfo};
 use crate::machine;
 use crate::report::assemble::{Header, assemble, identity_order};
 use crate::report::model::{Report, RunWide, Toolchain};
-use crate::suite::Suite;
+use crate::suite::{Accept, Accepts, Suite};
 use crate::summary;
+use crate::verdict::evidence::Evidence;
 use crate::verdict::{self, RunContext};
 
 /// What is known before anything is built.
@@ -40,6 +41,9 @@ pub(super) fn header(
             max_time_ns: suite.run.max_time_ns,
             no_fail: context.request.no_fail,
             summary: suite.run.summary,
+            accept: suite.accept.clone(),
+            shard: None,
+            merged_shards: None,
         },
         warnings,
     }
@@ -58,6 +62,13 @@ pub(super) fn report(
         machine.load_at_end = machine::load_average();
     }
     header.warnings.extend(measured.notes);
+    header.suite.shard = measured.shard;
+    if measured.filtered {
+        // An entry about what the flags left out is no mistake, and of no use here.
+        let about = concerned(&header.suite.accept, &measured.evidence);
+        let mut about = about.into_iter();
+        header.suite.accept.retain(|_| about.next().unwrap_or(true));
+    }
     // In the order of the report, so that judging it again names and sums up in the same one.
     measured.evidence.sort_by(|a, b| identity_order(&a.identity, &b.identity));
     let run = RunContext {
@@ -67,6 +78,8 @@ pub(super) fn report(
         allow_partial: header.suite.allow_partial,
         no_fail: header.suite.no_fail,
         interrupted: measured.interrupted,
+        accept: header.suite.accept.clone(),
+        shard: header.suite.shard.is_some(),
     };
     let mut judgement = verdict::judge_run(&measured.evidence, &run);
     judgement.summary.overall =
@@ -77,6 +90,18 @@ pub(super) fn report(
         Err(why) => judgement.exit.after_failed_cleanup(why),
     };
     assemble(header, measured.evidence, judgement.benchmarks, judgement.summary, exit)
+}
+
+/// Which entries are about a benchmark that is there.
+fn concerned(entries: &[Accept], evidence: &[Evidence]) -> Vec<bool> {
+    let accepts = Accepts::new(entries);
+    let mut concerned = vec![false; entries.len()];
+    for row in evidence {
+        for metric in row.settings.metrics.keys() {
+            accepts.about(&row.identity, metric).for_each(|(place, _)| concerned[place] = true);
+        }
+    }
+    concerned
 }
 
 /// The present, RFC 3339 in UTC, to the second.

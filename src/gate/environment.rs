@@ -111,6 +111,7 @@ fn ci_hints(variable: impl Fn(&str) -> Option<String>) -> CiHints {
         push_before: variable("CI_COMMIT_BEFORE_SHA").filter(|sha| {
             variable("CI_PIPELINE_SOURCE").as_deref() == Some("push") && sha.bytes().any(|byte| byte != b'0')
         }),
+        default_branch: variable("CI_DEFAULT_BRANCH").filter(|name| !name.is_empty()),
     }
 }
 

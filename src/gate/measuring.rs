@@ -10,8 +10,10 @@ use super::counting;
 use super::hooks::{GRACE, Hooks};
 use super::phase::{self, Phase, Placed, counted};
 use super::programs::Programs;
+use super::shard;
 use crate::error::Error;
 use crate::measure::{Executor, LiveExecutor, RunnerClient};
+use crate::report::model::Shard;
 use crate::revision::Slot;
 use crate::suite::Suite;
 use crate::suite::metric::Metric;
@@ -27,6 +29,10 @@ pub(super) struct Measured {
     pub(super) interrupted: bool,
     /// Failed unit runs that cost a round but no benchmark, in words.
     pub(super) notes: Vec<String>,
+    /// Which part of the run these are, where they are one.
+    pub(super) shard: Option<Shard>,
+    /// Whether filters left benchmarks out.
+    pub(super) filtered: bool,
 }
 
 /// Lists and measures all benchmarks of the built programs, once for each seed.
@@ -122,8 +128,20 @@ fn find_and_measure(
         found: Benchmarks::default(),
     };
     let mut found = finder.find()?;
-    counting::choose(&mut found, &mut executor, environment.variable("PATH"));
     refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if let Some(request) = &context.request.shard {
+        let all = found.evidence.len();
+        shard::keep(&mut found, request);
+        let (ours, part) = (found.evidence.len(), format!("{}/{}", request.index, request.count));
+        context.ui.status("Shard", format!("{part}: {ours} of {}", counted(all, "benchmark")));
+        if ours == 0 {
+            context.ui.note(format!(
+                "there is nothing in shard {part}: there is {} in all",
+                counted(all, "benchmark")
+            ));
+        }
+    }
+    counting::choose(&mut found, &mut executor, environment.variable("PATH"));
     if !found.planned.is_empty() {
         programs.settle()?;
     }
@@ -168,7 +186,13 @@ pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mu
     for note in &phase.notes {
         ui.warn(note);
     }
-    Measured { evidence, interrupted: phase.is_interrupted(), notes: phase.notes }
+    Measured {
+        evidence,
+        interrupted: phase.is_interrupted(),
+        notes: phase.notes,
+        shard: found.shard.clone(),
+        filtered: !found.left_out.is_empty(),
+    }
 }
 
 /// Measures again what may fail the run: times and counts each where they are the reason.

@@ -3,6 +3,7 @@
 mod benchmarks;
 mod builder;
 mod choice;
+pub mod ci;
 mod compiling;
 mod conclude;
 mod counting;
@@ -22,6 +23,7 @@ mod programs;
 mod remarks;
 #[cfg(test)]
 mod scripted;
+pub mod shard;
 mod targets;
 mod tools;
 
@@ -66,6 +68,10 @@ pub struct Request {
     pub keep: bool,
     /// `--dry-run`.
     pub dry_run: bool,
+    /// What the CI system says about the base; it comes before the suite's. `None`: nobody asked it.
+    pub ci: Option<ci::CiBase>,
+    /// The part of the benchmarks that is measured; `None`: all.
+    pub shard: Option<shard::ShardRequest>,
     /// Whether base's executables are kept and taken from earlier runs; false with `--no-cache`.
     pub build_cache: bool,
     /// Whether identical programs are not measured; false with `--no-identity`.
@@ -155,7 +161,7 @@ struct Context<'a> {
 /// When there is nothing to report: bad configuration or usage, no base, a revision that cannot be checked out, a
 /// workspace that does not build at all, or an interrupt before anything was measured.
 pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outcome, Error> {
-    let found = find_manifest(request, environment);
+    let found = find_manifest(request.manifest_path.as_deref(), &environment.cwd);
     let start = found.as_ref().ok().and_then(|manifest| manifest.parent()).unwrap_or(&environment.cwd);
     let repository = match Repository::discover(start) {
         Ok(repository) => repository,
@@ -330,7 +336,7 @@ fn acquire_slot(context: &Context<'_>) -> Result<Slot, Error> {
 /// When there is no workspace, its tables have mistakes, or nothing is selected.
 pub fn suite(request: &Request, environment: &Environment, ui: &Ui) -> Result<Suite, Error> {
     let cargo = cargo_settings(request, environment, ui)?;
-    let manifest = find_manifest(request, environment)?;
+    let manifest = find_manifest(request.manifest_path.as_deref(), &environment.cwd)?;
     load_suite(request, &user_workspace(environment, &cargo, &manifest)?, &manifest)
 }
 
@@ -382,26 +388,27 @@ fn load_suite(request: &Request, workspace: &Workspace, manifest: &Path) -> Resu
 }
 
 /// The Cargo.toml that was named, else the nearest one upwards.
-fn find_manifest(request: &Request, environment: &Environment) -> Result<PathBuf, Error> {
-    if let Some(path) = &request.manifest_path {
-        let path = environment.cwd.join(path);
+///
+/// # Errors
+///
+/// When there is none.
+pub fn find_manifest(named: Option<&Path>, cwd: &Path) -> Result<PathBuf, Error> {
+    if let Some(path) = named {
+        let path = cwd.join(path);
         return if path.is_file() {
             Ok(path)
         } else {
             Err(Error::Usage(format!("there is no manifest {}; check --manifest-path", path.display())))
         };
     }
-    environment
-        .cwd
-        .ancestors()
-        .map(|directory| directory.join("Cargo.toml"))
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
+    cwd.ancestors().map(|directory| directory.join("Cargo.toml")).find(|path| path.is_file()).ok_or_else(
+        || {
             Error::Usage(format!(
                 "there is no Cargo.toml in {} or above; run inside a crate, or name one with --manifest-path",
-                environment.cwd.display()
+                cwd.display()
             ))
-        })
+        },
+    )
 }
 
 /// A cache inside the repository would put worktrees there, where cargo finds the outer workspace.

@@ -12,6 +12,7 @@ pub mod json;
 pub mod junit;
 mod layout;
 pub mod markdown;
+pub mod merge;
 pub mod model;
 pub mod next_step;
 pub mod overview;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::suite::accept::Accept;
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
@@ -152,6 +153,28 @@ pub struct RunWide {
     /// What the summary is made by.
     #[serde(default)]
     pub summary: SummarySettings,
+    /// Known slowdowns that do not fail the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<Accept>,
+    /// Which part of the run this is, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The number of shards it was joined from, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_shards: Option<u32>,
+}
+
+/// One part of a run that several machines share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which one, from 1.
+    pub index: u32,
+    /// How many there are.
+    pub count: u32,
+    /// The benchmarks of all shards together.
+    pub benchmarks: usize,
+    /// SHA-256 over the names and settings of these and their shards, hex: equal in all shards of a run.
+    pub plan_sha256: String,
 }
 
 /// One benchmark.

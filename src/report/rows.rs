@@ -6,6 +6,7 @@ use crate::verdict::evidence::{BenchmarkError, Presence};
 use crate::verdict::outcome::{
     BenchResult, BudgetOutcome, BudgetStatus, Comparison, Reason, Statistics, Verdict,
 };
+use crate::verdict::result;
 
 use super::assemble::identity_order;
 use super::model::{Benchmark, Report};
@@ -247,6 +248,7 @@ fn row(weight: Weight, benchmark: &Benchmark) -> Row<'_> {
 
 fn comparison_row<'a>(target: String, benchmark: &'a Benchmark, it: &'a Comparison) -> Row<'a> {
     let weight = match (it.verdict, it.gate) {
+        (Verdict::Regression, true) if result::is_accepted(it) => Weight::NotGatedFailing,
         (Verdict::Regression, true) => Weight::Failing,
         (Verdict::Regression, false) => Weight::NotGatedFailing,
         (Verdict::Inconclusive, true) => Weight::Unsure,

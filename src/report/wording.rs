@@ -5,8 +5,10 @@ use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::settings::{Aggregation, Operator, Statistic};
 use crate::verdict::evidence::{Presence, Stage, StoppedBecause};
 use crate::verdict::outcome::{
-    BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason, Verdict,
+    AcceptStatus, Acceptance, BenchResult, BudgetOutcome, BudgetStatus, Comparison, PairingUsed, Reason,
+    Verdict,
 };
+use crate::verdict::result;
 
 use super::model::{Benchmark, Report, Revision, Statistics};
 use super::quantity;
@@ -20,6 +22,7 @@ pub fn verdict(comparison: &Comparison) -> String {
     };
     match comparison.verdict {
         Verdict::Skipped => word.to_owned(),
+        _ if result::is_accepted(comparison) => format!("{} (accepted)", comparison.verdict),
         _ if comparison.gate => word.to_owned(),
         _ => format!("{word} (not gated)"),
     }
@@ -54,6 +57,7 @@ pub fn reason(it: &Comparison) -> String {
     if let Some(metric) = &it.derived_from {
         parts.push(format!("from {}", visible(metric.name())));
     }
+    parts.extend(it.acceptance.as_ref().map(acceptance));
     if it.verdict == Verdict::Inconclusive {
         parts.extend(stopped(it.stopped_because).map(str::to_owned));
         if let Some(needed) = it.samples_needed {
@@ -61,6 +65,16 @@ pub fn reason(it: &Comparison) -> String {
         }
     }
     parts.join(", ")
+}
+
+/// What an `accept` entry makes of a regression.
+fn acceptance(it: &Acceptance) -> String {
+    let (ceiling, why) = (quantity::limit(it.up_to_percent), visible(&it.reason));
+    match it.status {
+        AcceptStatus::Accepted => format!("accepted up to {ceiling} until {}: {why}", it.until),
+        AcceptStatus::BeyondCeiling => format!("beyond the {ceiling} accepted until {}: {why}", it.until),
+        AcceptStatus::Expired => format!("no longer accepted: up to {ceiling} until {}: {why}", it.until),
+    }
 }
 
 fn decided_by(it: &Comparison) -> String {
@@ -355,6 +369,9 @@ pub fn counts(report: &Report) -> Vec<String> {
     if !not_gated.is_empty() {
         rest.push(format!("not gated: {not_gated}"));
     }
+    if 0 < summary.accepted {
+        rest.push(format!("accepted: {}", plural(summary.accepted, "regression")));
+    }
     if 0 < summary.skipped {
         rest.push(format!("skipped: {}", summary.skipped));
     }
@@ -415,6 +432,9 @@ pub(super) fn unsaid(report: &Report) -> String {
     }
     if 0 < summary.inconclusive {
         parts.push(format!("{} inconclusive", summary.inconclusive));
+    }
+    if 0 < summary.accepted {
+        parts.push(format!("{} accepted", plural(summary.accepted, "regression")));
     }
     if 0 < summary.not_gated.regression {
         parts.push(format!("{} not gated", plural(summary.not_gated.regression, "regression")));

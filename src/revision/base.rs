@@ -20,6 +20,8 @@ pub struct CiHints {
     pub pull_request_merge: bool,
     /// The commit the pushed branch was at before the push; all zeros for a new branch.
     pub push_before: Option<String>,
+    /// The name of the default branch, for clones in which `origin/HEAD` is not set.
+    pub default_branch: Option<String>,
 }
 
 /// The base that was chosen.
@@ -46,11 +48,11 @@ pub struct BaseChoice {
 }
 
 /// A branch to compare with.
-struct Branch {
+pub(super) struct Branch {
     /// As the user would name it, such as `origin/main`.
     spec: String,
     /// Without the remote, such as `main`.
-    short: String,
+    pub(super) short: String,
     commit: gix::ObjectId,
     /// What it is, such as `the default branch`.
     role: &'static str,
@@ -86,7 +88,7 @@ impl Repository {
                 None => aside = " (no usable commit before the push)".to_owned(),
             }
         }
-        let default = self.default_branch(branch.as_deref());
+        let default = self.default_branch(branch.as_deref(), ci.default_branch.as_deref());
         if let (Ok(default), Some(branch)) = (&default, &branch)
             && *branch == default.short
         {
@@ -110,6 +112,26 @@ impl Repository {
         let because = format!("the merge base of {name} with {} {}{aside}", target.role, target.spec);
         let spec = format!("merge-base({name}, {})", target.spec);
         Ok(DefaultBase::Chosen(BaseChoice { commit: found, spec, because }))
+    }
+
+    /// The merge base of `head` with the commit that `spec` names; `role` says what that is, such as `the target branch`.
+    pub fn merge_base_with(
+        &self,
+        head: &Commit,
+        spec: &str,
+        role: &'static str,
+    ) -> Result<BaseChoice, RevisionError> {
+        let commit = self.resolve(spec)?.id.object_id();
+        let target = Branch { spec: spec.to_owned(), short: spec.to_owned(), commit, role };
+        let found = self.merge_base(&head.id, &target)?;
+        let name = if self.head()?.id == head.id { "HEAD" } else { head.id.short() };
+        let because = format!("the merge base of {name} with {role} {spec}");
+        Ok(BaseChoice { commit: found, spec: format!("merge-base({name}, {spec})"), because })
+    }
+
+    /// Whether a commit has several parents.
+    pub fn is_merge(&self, commit: &CommitId) -> Result<bool, RevisionError> {
+        Ok(1 < self.parents(commit)?.len())
     }
 
     /// Whether base and head hold the same files: one commit on both sides, and a clean tree.
@@ -178,7 +200,11 @@ impl Repository {
         branch_at(&local, tracking.as_bstr(), short, "the upstream branch")
     }
 
-    fn default_branch(&self, current: Option<&str>) -> Result<Branch, RevisionError> {
+    pub(super) fn default_branch(
+        &self,
+        current: Option<&str>,
+        told: Option<&str>,
+    ) -> Result<Branch, RevisionError> {
         let local = self.local();
         let role = "the default branch";
         let remotes = local.remote_names();
@@ -198,7 +224,7 @@ impl Repository {
                 }
             }
         }
-        for short in ["main", "master"] {
+        for short in told.into_iter().chain(["main", "master"]) {
             let remote = remote.as_ref().map(|remote| format!("refs/remotes/{remote}/{short}"));
             for name in remote.into_iter().chain([format!("refs/heads/{short}")]) {
                 if let Some(branch) = branch_at(&local, name.as_str().into(), short.to_owned(), role) {

@@ -13,6 +13,7 @@ pub mod slot;
 
 mod content;
 mod git;
+pub mod hooks;
 mod include;
 mod lfs;
 mod lock;
@@ -32,5 +33,6 @@ pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};
 pub use error::RevisionError;
 pub use git::LOCATION_VARIABLES;
+pub use hooks::Hooks;
 pub use repository::Repository;
 pub use slot::{Slot, SlotRoot};

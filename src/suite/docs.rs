@@ -82,7 +82,13 @@ const SECTIONS: [(Table, &str, &str); 9] = [
         "Absolute limits on head, as in `budget.latency = { p95 = \"<= 500ms\", \"p99.9\" = \"<= 1s\" }`. Where less is \
          better the operator is `<` or `<=`, where more is better `>` or `>=`; `cpu_utilization` takes both.",
     ),
-    (Table::Accept, "`[[…accept]]` entries", "Not supported by this version."),
+    (
+        Table::Accept,
+        "`[[…accept]]` entries",
+        "`[[package.metadata.benchgate.accept]]` or `[[workspace.metadata.benchgate.accept]]`. A gated regression that an entry \
+         is about does not fail the run: it is shown as accepted, with its reason and its last day. Beyond the ceiling or after that \
+         day it fails again. All keys are needed. An entry that is about nothing in the run is a warning.",
+    ),
     (
         Table::Summary,
         "`summary`",

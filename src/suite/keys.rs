@@ -136,7 +136,7 @@ pub const KEYS: &[Key] = &[
     key(Root, All, "judge", "table", "", "How two sides are compared."),
     key(Root, All, "metrics", "table of tables", "", "The limits of each metric; metrics of your own are declared here."),
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),
-    later(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
+    key(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
     key(Root, Run, "summary", "table", "", "How the whole run is summed up."),
     later(Root, Tables, "tolerance", "table of tables", "", "What counts as a change in the history."),
 
@@ -189,11 +189,11 @@ pub const KEYS: &[Key] = &[
     key(Budget, InEntry, "median", "text like \"<= 500ms\"", "", "Limit on the median."),
     key(Budget, InEntry, "pN", "text like \"<= 500ms\"", "", "Limit on a percentile, above p0 and below p100, for whole programs; one with a decimal is a quoted key: `\"p99.9\"`."),
 
-    later(Accept, Tables, "bench", "glob", "", "The benchmarks."),
-    later(Accept, Tables, "metric", "text", "", "The metric."),
-    later(Accept, Tables, "up_to_percent", "number", "", "How much slower is accepted."),
-    later(Accept, Tables, "reason", "text", "", "Why it is accepted."),
-    later(Accept, Tables, "until", "date", "", "When it ends."),
+    key(Accept, Tables, "bench", "glob over labels", "needed", "The benchmarks: `target/id`, or the target of a whole program, with ` [variant]` behind it where there is one. Entries of a package are about its benchmarks alone."),
+    key(Accept, Tables, "metric", "text", "needed", "The metric that got worse."),
+    key(Accept, Tables, "up_to_percent", "number or \"20%\", above 0, at most 1000", "needed", "The largest degradation that is accepted, held against the change of the report. Leave a little room."),
+    key(Accept, Tables, "reason", "text", "needed", "Why it is accepted; shown wherever the slowdown is."),
+    key(Accept, Tables, "until", "date like \"2027-01-31\"", "needed", "The last day it holds (UTC), held against the time the run began."),
 
     key(Summary, Run, "min_change", "number or \"0.2%\", 0 to 100", "0.2", "The smallest change that is significant, for the label of the whole run; ten times that for a row whose samples scatter by more than 5 %."),
     key(Summary, Run, "impact_percent", "number or \"10%\", 0 to 50", "10", "A change of speed beyond this on one benchmark is the impact of the run; otherwise that is the geometric mean of all."),

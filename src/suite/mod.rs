@@ -1,5 +1,6 @@
 //! The suite: the benchgate tables of Cargo.toml, turned into a validated, fully resolved [`Suite`].
 
+pub mod accept;
 mod check;
 pub mod docs;
 pub mod error;
@@ -27,6 +28,7 @@ pub mod run_wide;
 mod select;
 pub mod settings;
 
+pub use accept::{Accept, Accepts};
 pub use error::{LoadError, SelectionError, SuiteError, SuiteErrors};
 pub(crate) use harnesses::CRITERION_MEASUREMENT;
 pub use manifest::declared_harness;

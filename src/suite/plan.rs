@@ -2,6 +2,7 @@
 
 use cargo_metadata::{Metadata, Package};
 
+use super::accept::{Accept, check_accepts};
 use super::check::check_entries;
 use super::error::{LoadError, SelectionError, Sink, SuiteErrors};
 use super::filter::Globs;
@@ -25,6 +26,8 @@ pub struct Suite {
     pub run: RunWideSettings,
     /// What was changed or had no effect, for the user to read.
     pub notes: Vec<String>,
+    /// Known slowdowns, those of the workspace first.
+    pub accept: Vec<Accept>,
     targets: Vec<TargetPlan>,
     /// What the tables of the workspace and of each selected package say, one over the other.
     packages: Vec<(String, BenchLayer)>,
@@ -105,13 +108,20 @@ impl Suite {
             })
             .collect();
         let mut entries = workspace.entries;
-        entries.extend(tables.into_iter().flat_map(|(_, table)| table.entries));
+        let mut accepts = workspace.accepts;
+        for (_, table) in tables {
+            entries.extend(table.entries);
+            accepts.extend(table.accepts);
+        }
         check_entries(&entries, &members(metadata), run.only_listed, &mut sink);
-        let flags = overrides.layer(&declared_metrics(&packages, &entries), &mut sink);
+        let declared = declared_metrics(&packages, &entries);
+        check_accepts(&accepts, &declared, &mut sink);
+        let flags = overrides.layer(&declared, &mut sink);
 
         let mut suite = Self {
             run,
             notes: Vec::new(),
+            accept: accepts.into_iter().map(|written| written.accept).collect(),
             targets: Vec::new(),
             packages,
             entries,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::accept::{Written, read_accepts};
 use super::error::{Invalid, Place, Sink, as_written};
 use super::filter::Globs;
 use super::identity::TargetKind;
@@ -26,6 +27,7 @@ pub(super) struct TableLayer {
     pub(super) run: RunLayer,
     pub(super) bench: BenchLayer,
     pub(super) entries: Vec<Entry>,
+    pub(super) accepts: Vec<Written>,
 }
 
 /// One `[[…bench]]` entry.
@@ -78,6 +80,7 @@ pub(super) fn read_table(
         run: read_run(&reader, level, sink),
         bench: read_bench(&reader, level, false, sink),
         entries: Vec::new(),
+        accepts: read_accepts(&reader, package, sink),
     };
     match reader.value("bench") {
         None => {}

@@ -118,6 +118,7 @@ impl<'a> Opponents<'a> {
             stopped_because: self.evidence.stopped_because,
             derived_from: None,
             samples_needed: None,
+            acceptance: None,
             details: Details::default(),
         }
     }

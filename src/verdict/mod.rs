@@ -10,6 +10,7 @@ pub mod result;
 pub mod stop;
 pub mod warnings;
 
+mod acceptance;
 mod bootstrap;
 mod comparison;
 mod confirm;

@@ -159,9 +159,37 @@ pub struct Comparison {
     /// For an inconclusive one: the samples a side that would likely settle it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples_needed: Option<u32>,
+    /// For a gated regression that an `accept` entry is about: what comes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<Acceptance>,
     /// The description beside the verdict.
     #[serde(default)]
     pub details: Details,
+}
+
+/// What an `accept` entry makes of a gated regression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Acceptance {
+    /// Whether it keeps the run from failing.
+    pub status: AcceptStatus,
+    /// The ceiling. Per cent.
+    pub up_to_percent: f64,
+    /// Why the suite accepts it.
+    pub reason: String,
+    /// The last day it holds, UTC.
+    pub until: String,
+}
+
+word_enum! {
+    /// Whether an `accept` entry holds for a regression.
+    AcceptStatus {
+        /// Within the ceiling, and not after the last day: it does not fail the run.
+        Accepted = "accepted",
+        /// Worse than the ceiling: it fails the run.
+        BeyondCeiling = "beyond_ceiling",
+        /// The run began after the last day: it fails the run.
+        Expired = "expired",
+    }
 }
 
 /// The description beside a verdict: what was asked how, and what the samples look like. It decides nothing.
@@ -360,6 +388,9 @@ pub struct Summary {
     pub gated_skipped: usize,
     /// Comparisons that are not gated, by verdict.
     pub not_gated: NotGated,
+    /// Gated regressions that an `accept` entry keeps from failing the run.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub accepted: usize,
     /// By presence.
     pub unchanged: usize,
     /// By presence.
@@ -375,6 +406,11 @@ pub struct Summary {
     /// What the whole comes to, for each revision compared with base; `head` first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overall: Vec<crate::summary::Overall>,
+}
+
+/// Whether a count is left out of the JSON.
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Comparisons that may not fail the run.

@@ -3,7 +3,7 @@
 use super::budget;
 use super::evidence::Presence;
 use super::outcome::{
-    BenchResult, BudgetOutcome, BudgetStatus, Comparison, NotGated, Reason, Summary, Verdict,
+    AcceptStatus, BenchResult, BudgetOutcome, BudgetStatus, Comparison, NotGated, Reason, Summary, Verdict,
 };
 
 /// The worst of the gated comparisons and the budgets. A comparison that was skipped for a value that is not finite is
@@ -14,6 +14,7 @@ pub fn worst(comparisons: &[Comparison], budgets: &[BudgetOutcome]) -> BenchResu
         Verdict::Skipped if comparison.reason == Some(Reason::NonFinite) => BenchResult::MetricError,
         _ if !comparison.gate => BenchResult::Pass,
         Verdict::Pass | Verdict::Skipped => BenchResult::Pass,
+        Verdict::Regression if is_accepted(comparison) => BenchResult::Pass,
         Verdict::Improved => BenchResult::Improved,
         Verdict::Inconclusive => BenchResult::Inconclusive,
         Verdict::Regression => BenchResult::Regression,
@@ -24,7 +25,15 @@ pub fn worst(comparisons: &[Comparison], budgets: &[BudgetOutcome]) -> BenchResu
 
 /// Whether a comparison fails the run.
 pub fn is_failing(comparison: &Comparison) -> bool {
-    comparison.gate && comparison.derived_from.is_none() && comparison.verdict == Verdict::Regression
+    comparison.gate
+        && comparison.derived_from.is_none()
+        && comparison.verdict == Verdict::Regression
+        && !is_accepted(comparison)
+}
+
+/// Whether an `accept` entry keeps a regression from failing the run.
+pub fn is_accepted(comparison: &Comparison) -> bool {
+    comparison.acceptance.as_ref().is_some_and(|acceptance| acceptance.status == AcceptStatus::Accepted)
 }
 
 /// Adds one benchmark to the counts.
@@ -56,6 +65,8 @@ pub fn count(
         if comparison.verdict == Verdict::Skipped {
             summary.skipped += 1;
             summary.gated_skipped += usize::from(comparison.gate);
+        } else if is_accepted(comparison) {
+            summary.accepted += 1;
         } else if !comparison.gate {
             count_not_gated(&mut summary.not_gated, comparison.verdict);
         }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::suite::accept::Accept;
 use crate::suite::identity::labels;
 use crate::suite::metric::Metric;
 
+use super::acceptance;
 use super::budget;
 use super::comparison::{Draft, Opponents};
 use super::correction::{self, Drafted};
@@ -19,7 +21,7 @@ use super::throughput;
 use super::warnings;
 
 /// What a judgement depends on beside the samples and their settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunContext {
     /// The seed of the random resamples.
     pub seed: u64,
@@ -33,6 +35,10 @@ pub struct RunContext {
     pub no_fail: bool,
     /// Whether the user interrupted the run.
     pub interrupted: bool,
+    /// Known slowdowns that do not fail the run.
+    pub accept: Vec<Accept>,
+    /// Whether this is one shard of a run: what is missing here may be in another.
+    pub shard: bool,
 }
 
 /// What a run comes to.
@@ -67,6 +73,7 @@ pub struct Judged {
 pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
     let mut drafted: Vec<Drafted<'_>> = evidence.iter().map(|evidence| draft(evidence, context)).collect();
     correction::apply(&mut drafted, context);
+    let accepts = acceptance::apply(&mut drafted, context);
     let expected_false_alarms = correction::expected_false_alarms(&drafted);
     let benchmarks: Vec<Judged> = drafted.into_iter().map(|drafted| conclude(drafted, context)).collect();
     let mut summary = Summary { expected_false_alarms, ..Summary::default() };
@@ -92,8 +99,12 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
     let known = |evidence: &Evidence| {
         evidence.presence == Presence::Unchanged || evidence.sides.iter().any(|side| !side.runs.is_empty())
     };
-    let exit = exit::exit(&summary, context, &names, !evidence.iter().any(known));
-    let warnings = warnings::of_run(evidence, &benchmarks);
+    // A shard without a benchmark has nothing to say; the run it is a part of has.
+    let is_empty_shard = context.shard && evidence.is_empty();
+    let measured_nothing = !evidence.iter().any(known) && !is_empty_shard;
+    let exit = exit::exit(&summary, context, &names, measured_nothing);
+    let mut warnings = warnings::of_run(evidence, &benchmarks);
+    warnings.extend(accepts);
     RunJudgement { benchmarks, summary, exit, warnings }
 }
 

@@ -47,6 +47,7 @@ pub(super) fn derive(
         min_difference: 0.0,
         gate: false,
         derived_from: Some(Metric::Latency),
+        acceptance: None,
         ..latency.clone()
     };
     let work = match constant_work(runs()) {
@@ -104,6 +105,7 @@ fn skipped(row: Comparison, reason: Reason) -> Comparison {
         verdict: Verdict::Skipped,
         reason: Some(reason),
         samples_needed: None,
+        acceptance: None,
         ..row
     }
 }

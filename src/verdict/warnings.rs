@@ -12,12 +12,16 @@ use crate::suite::settings::{
 
 use super::evidence::{Evidence, Presence, Stage};
 use super::levels::LOOKS;
-use super::outcome::{Comparison, PairingUsed};
+use super::outcome::{Comparison, PairingUsed, Verdict};
 use super::plan::{is_settled, looks};
 use super::run::Judged;
+use super::table::degradation;
 
 /// Two builds of the same code can differ by that much in time, through the layout of the program alone. Per cent.
 const LAYOUT_PERCENT: f64 = 2.0;
+
+/// A gain from which on it is likelier that the work is gone than that it is done so much faster. Per cent.
+const IMPLAUSIBLE_GAIN: f64 = 90.0;
 
 /// So many benchmarks are named before "and n more".
 const NAMED: usize = 3;
@@ -200,6 +204,14 @@ fn about_samples(evidence: &Evidence, judged: &Judged) -> Vec<String> {
     let own: Vec<&Comparison> = judged.comparisons.iter().filter(|row| row.derived_from.is_none()).collect();
     if own.is_empty() {
         return notes;
+    }
+    let gain = |row: &&Comparison| row.change_percent.map_or(0.0, |change| -degradation(row.better, change));
+    if own.iter().any(|row| row.gate && row.verdict == Verdict::Improved && IMPLAUSIBLE_GAIN <= gain(row)) {
+        notes.push(
+            "it became ten times better or more: make sure that it still does its work (an early return, an input that is gone, a \
+             result that is optimised away)"
+                .to_owned(),
+        );
     }
     let screened = evidence.sides.iter().flat_map(|side| &side.runs).filter(|run| run.stage == Stage::Screen);
     if screened.clone().any(|run| run.round.is_none()) {

@@ -143,6 +143,7 @@ pub(crate) fn comparison(metric: Metric, verdict: Verdict, reason: Option<Reason
         stopped_because: Some(StoppedBecause::FixedSamples),
         derived_from: None,
         samples_needed: None,
+        acceptance: None,
         details: Default::default(),
     }
 }

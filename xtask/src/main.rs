@@ -6,6 +6,7 @@ mod bench_builds;
 mod bisect;
 mod calibrate;
 mod demo;
+mod man;
 mod traces;
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ verbs:
   bench      measure the tool itself: start-up, overhead a run, judging; `bench bisect [N]`: how often bisect is right
   calibrate  simulate the error rates of the verdicts, compare them with the published ones
   demo       make a small repository with a planted slowdown, gate it, show the table
+  man        write the manual pages to target/man, or to a directory
   schema     print the JSON Schema of a report
   traces     what the judges make of the golden timing traces; with a directory, writes them there for `judge`";
 
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
         ["bench", "bisect"] => bisect::run(20),
         ["bench", "bisect", runs] => runs.parse().map_err(Into::into).and_then(bisect::run),
         ["demo"] => demo::run(),
+        ["man"] => man::run(None),
+        ["man", directory] => man::run(Some(directory.as_ref())),
         ["calibrate", ..] => calibrate::run(&args[1..]),
         ["schema"] => {
             print!("{}", cargo_benchgate::report::json::SCHEMA);
