@@ -112,6 +112,7 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
         subject: None,
         dirty: false,
         chosen_because: None,
+        committed_at: None,
     };
     let header = Header {
         command: "judge".to_owned(),

@@ -7,7 +7,7 @@ use crate::build::{self, CargoSettings};
 use crate::error::Error;
 use crate::machine;
 use crate::report::assemble::{Header, assemble};
-use crate::report::model::{Report, RunWide, Toolchain};
+use crate::report::model::{Machine, Report, RunWide, Toolchain};
 use crate::suite::Suite;
 use crate::verdict::{self, RunContext};
 
@@ -27,7 +27,10 @@ pub(super) fn header(
         started_at: Some(now()),
         finished_at: None,
         revisions: chosen.sides().map(super::choice::Side::report).collect(),
-        machine: Some(machine::read()),
+        machine: Some(Machine {
+            label: context.environment.variable("BENCHGATE_MACHINE").map(str::trim).filter(|label| !label.is_empty()).map(str::to_owned),
+            ..machine::read()
+        }),
         toolchain: Some(Toolchain {
             rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
             cargo: toolchain.cargo.trim().to_owned(),
@@ -39,6 +42,7 @@ pub(super) fn header(
             allow_partial: suite.run.allow_partial,
             max_time_ns: suite.run.max_time_ns,
             no_fail: context.request.no_fail,
+            features: feature_words(suite),
         },
         warnings,
     })
@@ -72,6 +76,17 @@ pub(super) fn report(
         Err(why) => judgement.exit.after_failed_cleanup(why),
     };
     assemble(header, measured.evidence, judgement.benchmarks, judgement.summary, exit)
+}
+
+/// What decides which features both sides have, in a form that does not depend on the order of words.
+fn feature_words(suite: &Suite) -> Vec<String> {
+    let split = |text: &String| text.split([',', ' ']).map(str::to_owned).collect::<Vec<_>>();
+    let mut words: Vec<String> = suite.run.features.iter().flat_map(split).filter(|word| !word.is_empty()).collect();
+    words.extend(suite.run.all_features.then(|| "--all-features".to_owned()));
+    words.extend(suite.run.no_default_features.then(|| "--no-default-features".to_owned()));
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// The present, RFC 3339 in UTC, to the second.

@@ -12,6 +12,7 @@ pub mod slot;
 
 mod content;
 mod include;
+mod line;
 mod lock;
 mod remove;
 mod resolve;
@@ -23,5 +24,6 @@ pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
 pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};
 pub use error::RevisionError;
+pub use line::{Line, LineCommit};
 pub use repository::Repository;
 pub use slot::{Slot, SlotRoot};

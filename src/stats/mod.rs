@@ -2,6 +2,7 @@
 
 pub mod bca;
 pub mod binomial;
+pub mod change_points;
 pub mod cliffs_delta;
 pub mod correlation;
 pub mod describe;

@@ -1,0 +1,205 @@
+//! Change points of a series, on interleaved ratios where there are any, and its drift from first to last.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::series::{Point, Series};
+use crate::stats::change_points::{Binary, SIGMA_FLOOR, binary_segmentation, levels, optimal_partition, penalty, sigma};
+use crate::suite::metric::Better;
+use crate::suite::settings::word_enum;
+
+/// The smallest change between segments by default, a ratio.
+pub const MIN_CHANGE: f64 = 0.05;
+/// Below so many commits there is nothing to cut.
+pub const FEW: usize = 5;
+/// More commits than this are not cut at once: the newest of them are.
+pub const MOST: usize = 20_000;
+
+word_enum! {
+    /// How change points are found.
+    Method {
+        /// The exact partition of least squared error.
+        Optimal = "optimal",
+        /// Binary segmentation, as seed document 3 has it.
+        Binary = "binary",
+    }
+}
+
+/// How the level of a commit is joined to that of the commit before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// The first one.
+    First,
+    /// By a ratio measured interleaved: drift of the machine between sessions cancels.
+    Chained,
+    /// By the medians of different sessions.
+    Sessions,
+}
+
+/// The newest measurement of one commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommitLevel {
+    /// Index into the points of the series.
+    pub point: usize,
+    /// The median.
+    pub median: f64,
+    /// The median carried along the chain; the first one's unit.
+    pub level: f64,
+    /// How it was joined.
+    pub joined: Joined,
+    /// The change to the commit before, in per cent.
+    pub change_percent: Option<f64>,
+}
+
+/// A change of level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangePoint {
+    /// The last commit before, as an index into the levels.
+    pub before: usize,
+    /// The first commit after.
+    pub after: usize,
+    /// Geometric mean of the segment after over that of the one before, minus 1, in per cent.
+    pub change_percent: f64,
+    /// Geometric mean before.
+    pub from: f64,
+    /// Geometric mean after.
+    pub to: f64,
+    /// Whether it is for the better.
+    pub better: bool,
+    /// It rests on the newest commit alone, which a second measurement may take back.
+    pub provisional: bool,
+}
+
+/// What was found in a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changes {
+    /// The method.
+    pub method: Method,
+    /// The smallest change, a ratio.
+    pub min_change: f64,
+    /// The noise of one point, a ratio.
+    pub sigma: f64,
+    /// The penalty.
+    pub penalty: f64,
+    /// The commits, oldest first.
+    pub levels: Vec<CommitLevel>,
+    /// The changes, oldest first.
+    pub changes: Vec<ChangePoint>,
+    /// Commits that jump away and are followed by a jump back.
+    pub spikes: Vec<usize>,
+    /// Last segment against the first, in per cent; `None` with one segment.
+    pub drift_percent: Option<f64>,
+    /// Results of 0 or below, which have no logarithm.
+    pub not_positive: usize,
+    /// Older commits that were left aside.
+    pub older: usize,
+}
+
+/// The change points of a series.
+pub fn changes(series: &Series, method: Method, min_change: f64) -> Changes {
+    let mut levels = commit_levels(&series.points);
+    let not_positive = newest_per_commit(&series.points).len() - levels.len();
+    let older = levels.len().saturating_sub(MOST);
+    levels.drain(..older);
+    let logs: Vec<f64> = levels.iter().map(|level| level.level.ln()).collect();
+    let sigma = sigma(&logs);
+    let (cuts, spikes) = match method {
+        _ if logs.len() < 2 => (Vec::new(), Vec::new()),
+        Method::Binary => (binary_segmentation(&logs, Binary::new(min_change)).changes, Vec::new()),
+        Method::Optimal if logs.len() < FEW => (Vec::new(), Vec::new()),
+        Method::Optimal => {
+            let found = optimal_partition(&logs, min_change);
+            (found.changes, found.spikes)
+        }
+    };
+    let geometric = without_spikes(&logs, &cuts, &spikes);
+    let changes = cuts
+        .iter()
+        .zip(geometric.windows(2))
+        .map(|(&after, pair)| {
+            let before = (0..after).rev().find(|index| spikes.binary_search(index).is_err()).unwrap_or(after - 1);
+            ChangePoint {
+                before,
+                after,
+                change_percent: (pair[1] / pair[0] - 1.0) * 100.0,
+                from: pair[0],
+                to: pair[1],
+                better: (pair[1] < pair[0]) == (series.better == Better::Lower),
+                provisional: after + 1 == logs.len(),
+            }
+        })
+        .collect();
+    let drift_percent = match geometric[..] {
+        [first, .., last] => Some((last / first - 1.0) * 100.0),
+        _ => None,
+    };
+    Changes {
+        method,
+        min_change,
+        sigma: if logs.len() < 2 { SIGMA_FLOOR } else { sigma },
+        penalty: penalty(sigma, logs.len()),
+        levels,
+        changes,
+        spikes,
+        drift_percent,
+        not_positive,
+        older,
+    }
+}
+
+/// The geometric mean of each segment, spikes left out.
+fn without_spikes(logs: &[f64], cuts: &[usize], spikes: &[usize]) -> Vec<f64> {
+    let kept: Vec<usize> = (0..logs.len()).filter(|index| spikes.binary_search(index).is_err()).collect();
+    let values: Vec<f64> = kept.iter().map(|&index| logs[index]).collect();
+    let cuts: Vec<usize> = cuts.iter().map(|cut| kept.partition_point(|index| index < cut)).collect();
+    levels(&values, &cuts)
+}
+
+/// The newest result of each commit, in the order of commits.
+fn newest_per_commit(points: &[Point]) -> Vec<usize> {
+    let mut newest: HashMap<&str, usize> = HashMap::new();
+    for (index, point) in points.iter().enumerate() {
+        // The points of one commit are in the order of their results.
+        newest.insert(&point.commit, index);
+    }
+    let mut newest: Vec<usize> = newest.into_values().collect();
+    newest.sort_unstable();
+    newest
+}
+
+/// The level of each commit, carried from one to the next.
+fn commit_levels(points: &[Point]) -> Vec<CommitLevel> {
+    let mut levels: Vec<CommitLevel> = Vec::new();
+    let mut place: HashMap<&str, usize> = HashMap::new();
+    let mut of_commit: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, point) in points.iter().enumerate() {
+        of_commit.entry(&point.commit).or_default().push(index);
+    }
+    for index in newest_per_commit(points) {
+        let point = &points[index];
+        if !(point.median.is_finite() && 0.0 < point.median) {
+            continue;
+        }
+        let (level, joined) = match levels.last() {
+            None => (point.median, Joined::First),
+            Some(before) => {
+                // The nearest commit before that was measured in one run with this one, by the newest such run.
+                let chained = of_commit[&*point.commit]
+                    .iter()
+                    .rev()
+                    .flat_map(|&own| &points[own].ratios)
+                    .filter_map(|(other, ratio)| place.get(&**other).map(|&at| (at, *ratio)))
+                    .max_by_key(|(at, _)| *at);
+                match chained {
+                    Some((at, ratio)) => (levels[at].level * ratio, Joined::Chained),
+                    None => (before.level * (point.median / before.median), Joined::Sessions),
+                }
+            }
+        };
+        let change_percent = levels.last().map(|before| (level / before.level - 1.0) * 100.0);
+        place.insert(&point.commit, levels.len());
+        levels.push(CommitLevel { point: index, median: point.median, level, joined, change_percent });
+    }
+    levels
+}

@@ -1,0 +1,300 @@
+//! From the index to series: which results enter, in which order, and what was left out.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::index::{Index, IndexedPoint, IndexedRun};
+use super::key::SeriesKey;
+use super::lookback::Row;
+use super::marks::{Mark, Said};
+use super::tolerance::Floors;
+use crate::revision::Line;
+use crate::suite::metric::Better;
+
+/// One series: results that may be compared with one another, oldest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What makes them comparable.
+    pub key: SeriesKey,
+    /// The direction, by the newest result.
+    pub better: Better,
+    /// Whether the metric gates, by the newest result.
+    pub gate: bool,
+    /// The practical tolerance, by the newest result.
+    pub floors: Floors,
+    /// The results.
+    pub points: Vec<Point>,
+}
+
+/// One result of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// The commit.
+    pub commit: Arc<str>,
+    /// The commit's time, in seconds since 1970.
+    pub committed_at: i64,
+    /// Its place among the commits of the history; equal for what is told apart by nothing but the result.
+    pub position: i64,
+    /// The same, comparable between series: larger is newer.
+    pub place: (i64, i64),
+    /// First-parent steps from the tip of the branch; `None` for a commit that is not in the repository.
+    pub depth: Option<u32>,
+    /// When it was measured. ns since 1970.
+    pub result_time: i64,
+    /// The best unit run.
+    pub best: f64,
+    /// The median of the unit runs.
+    pub median: f64,
+    /// Unit runs.
+    pub samples: u32,
+    /// The report, as an index into the index's.
+    pub report: usize,
+    /// The compiler.
+    pub rustc: Arc<str>,
+    /// What is said of its commit.
+    pub said: Option<Said>,
+    /// Why a mark was set here.
+    pub reason: Option<Arc<str>>,
+    /// Whether it was measured with another compiler than the result before.
+    pub other_toolchain: bool,
+    /// The interleaved ratios to other commits of its report: (commit, median here / median there).
+    pub ratios: Vec<(Arc<str>, f64)>,
+}
+
+/// What was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    /// Results of trees with uncommitted files.
+    pub dirty: usize,
+    /// Results of commits that are not on the branch.
+    pub off_branch: usize,
+    /// Results without a commit.
+    pub no_commit: usize,
+    /// Benchmarks that failed.
+    pub errored: usize,
+    /// Reports of a run that another file reports too.
+    pub duplicates: usize,
+    /// Files that could not be used: name and reason.
+    pub files: Vec<(String, String)>,
+}
+
+/// All series of a store.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct View {
+    /// The series, by key.
+    pub series: Vec<Series>,
+    /// What was left out of them.
+    pub left_out: LeftOut,
+    /// The branch whose commits count; `None` where there is no repository and commit times give the order.
+    pub branch: Option<String>,
+    /// Whether the branch's history ends early because the clone is shallow.
+    pub is_cut: bool,
+    /// Reports that were used.
+    pub reports: usize,
+}
+
+/// The commits a line must be asked for.
+pub fn wanted_commits<'a>(index: &'a Index, marks: &'a [Mark]) -> HashSet<&'a str> {
+    let runs = index.reports.iter().filter_map(|report| report.content.as_ref().ok());
+    let measured = runs.flat_map(|run| &run.revisions).map(|revision| &*revision.commit);
+    measured.chain(marks.iter().map(|mark| mark.event.commit.as_str())).filter(|commit| !commit.is_empty()).collect()
+}
+
+impl View {
+    /// The series of an index. `keep` selects; `line` is the branch, `None` outside a repository.
+    pub fn new(index: &Index, line: Option<&Line>, marks: &[Mark], keep: impl Fn(usize, &SeriesKey) -> bool) -> Self {
+        let mut view = Self {
+            branch: line.map(|line| line.name.clone()),
+            is_cut: line.is_some_and(|line| line.is_cut),
+            ..Self::default()
+        };
+        let kept: Vec<bool> = index.keys.iter().enumerate().map(|(number, key)| keep(number, key)).collect();
+        let places = Places::new(line);
+        let mut by_key: BTreeMap<&SeriesKey, Vec<(Point, IndexedPoint)>> = BTreeMap::new();
+        let mut runs = HashSet::new();
+        for (number, report) in index.reports.iter().enumerate() {
+            let run = match &report.content {
+                Ok(run) => run,
+                Err(why) => {
+                    view.left_out.files.push((report.file.name.clone(), why.clone()));
+                    continue;
+                }
+            };
+            if !runs.insert(run.run) {
+                view.left_out.duplicates += 1;
+                continue;
+            }
+            view.reports += 1;
+            view.left_out.errored += run.errored as usize;
+            let standing: Vec<Standing> =
+                run.revisions.iter().map(|revision| places.standing(run, revision)).collect();
+            for point in &run.points {
+                if !kept[point.key as usize] {
+                    continue;
+                }
+                match standing[usize::from(point.revision)] {
+                    Standing::Dirty => view.left_out.dirty += 1,
+                    Standing::OffBranch => view.left_out.off_branch += 1,
+                    Standing::NoCommit => view.left_out.no_commit += 1,
+                    Standing::At(place) => {
+                        let result = to_point(run, point, place, number);
+                        by_key.entry(&index.keys[point.key as usize]).or_default().push((result, *point));
+                    }
+                }
+            }
+        }
+        view.series = by_key.into_iter().map(|(key, points)| series(key, points, &places, marks)).collect();
+        view
+    }
+}
+
+/// Where a revision of a run stands.
+#[derive(Debug, Clone, Copy)]
+enum Standing {
+    At(Place),
+    Dirty,
+    OffBranch,
+    NoCommit,
+}
+
+/// The place of a commit: its time, made never to fall along the line, and its depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    order_time: i64,
+    /// Larger is newer; the same for all commits that are not on the line.
+    height: i64,
+    committed_at: i64,
+    depth: Option<u32>,
+}
+
+struct Places(Option<HashMap<String, Place>>);
+
+impl Places {
+    /// Skewed clocks give commits a time before that of their parents; along the line the largest time so far counts.
+    fn new(line: Option<&Line>) -> Self {
+        Self(line.map(|line| {
+            let mut commits: Vec<_> = line.commits.iter().collect();
+            commits.sort_unstable_by_key(|(_, commit)| std::cmp::Reverse(commit.depth));
+            let mut order_time = i64::MIN;
+            commits
+                .into_iter()
+                .map(|(id, commit)| {
+                    order_time = order_time.max(commit.committed_at);
+                    let height = -i64::from(commit.depth);
+                    let committed_at = commit.committed_at;
+                    (id.clone(), Place { order_time, height, committed_at, depth: Some(commit.depth) })
+                })
+                .collect()
+        }))
+    }
+
+    fn of(&self, commit: &str) -> Option<Place> {
+        self.0.as_ref()?.get(commit).copied()
+    }
+
+    fn standing(&self, run: &IndexedRun, revision: &super::facts::RevisionFacts) -> Standing {
+        if revision.dirty {
+            return Standing::Dirty;
+        }
+        if revision.commit.is_empty() {
+            return Standing::NoCommit;
+        }
+        match self.of(&revision.commit) {
+            Some(place) => Standing::At(place),
+            None if self.0.is_some() && !run.imported => Standing::OffBranch,
+            None => {
+                let time = revision.committed_at.unwrap_or(run.result_time.div_euclid(1_000_000_000));
+                Standing::At(Place { order_time: time, height: i64::MIN, committed_at: time, depth: None })
+            }
+        }
+    }
+}
+
+fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize) -> Point {
+    let own = &run.revisions[usize::from(point.revision)].commit;
+    // The other revisions of this run were measured in turn with this one: their ratios are free of drift.
+    let ratios = run
+        .points
+        .iter()
+        .filter(|other| other.key == point.key && other.revision != point.revision)
+        .map(|other| (run.revisions[usize::from(other.revision)].clone(), point.median / other.median))
+        .filter(|(other, ratio)| {
+            !other.dirty && !other.commit.is_empty() && other.commit != *own && ratio.is_finite() && 0.0 < *ratio
+        })
+        .map(|(other, ratio)| (other.commit, ratio))
+        .collect();
+    Point {
+        commit: own.clone(),
+        committed_at: place.committed_at,
+        position: 0,
+        place: (place.order_time, place.height),
+        depth: place.depth,
+        result_time: run.result_time,
+        best: point.best,
+        median: point.median,
+        samples: point.samples,
+        report,
+        rustc: run.rustc.clone(),
+        said: None,
+        reason: None,
+        other_toolchain: false,
+        ratios,
+    }
+}
+
+fn series(key: &SeriesKey, mut points: Vec<(Point, IndexedPoint)>, places: &Places, marks: &[Mark]) -> Series {
+    points.sort_by_key(|(point, _)| (point.place, point.result_time));
+    // Commits of one second stay two where the line tells them apart.
+    let mut position = 0;
+    for index in 1..points.len() {
+        position += i64::from(points[index].0.place != points[index - 1].0.place);
+        points[index].0.position = position;
+    }
+    let newest = points.last().expect("a series is made of the points it has").1;
+    let mut points: Vec<Point> = points.into_iter().map(|(point, _)| point).collect();
+    for index in 1..points.len() {
+        points[index].other_toolchain = points[index].rustc != points[index - 1].rustc;
+    }
+    for mark in marks.iter().filter(|mark| mark.event.is_about(key)) {
+        let exact = points.iter().position(|point| *point.commit == *mark.event.commit);
+        // A commit that was not measured: the change shows at the first one after it that was.
+        let after = || {
+            let at = places.of(&mark.event.commit)?;
+            points.iter().position(|point| point.depth.is_some_and(|depth| Some(depth) <= at.depth))
+        };
+        if let Some(at) = exact.or_else(after) {
+            let position = points[at].position;
+            for point in points.iter_mut().filter(|point| point.position == position) {
+                point.said = Some(mark.event.says());
+                point.reason = Some(mark.event.reason.as_str().into());
+            }
+        }
+    }
+    Series { key: key.clone(), better: newest.better, gate: newest.gate, floors: newest.floors, points }
+}
+
+impl Series {
+    /// The rows of the lookback. Without `segments` only marks begin a distribution; with them a changed toolchain does so
+    /// too.
+    pub fn rows(&self, segments: bool) -> Vec<Row> {
+        // A mark moves its whole commit once, however many results that has.
+        let mut begun = None;
+        self.points
+            .iter()
+            .map(|point| {
+                let marked = point.said == Some(Said::Begins) && begun.replace(point.position) != Some(point.position);
+                Row {
+                    position: point.position,
+                    result_time: point.result_time,
+                    value: point.best,
+                    begins: marked || (segments && point.other_toolchain && point.said != Some(Said::BeginsNot)),
+                }
+            })
+            .collect()
+    }
+
+    /// Where the newest result stands.
+    pub fn newest(&self) -> &Point {
+        self.points.last().expect("a series is made of the points it has")
+    }
+}

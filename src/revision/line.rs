@@ -1,0 +1,59 @@
+//! The line of a branch: its commits along first parents, as far back as someone asks.
+
+use std::collections::{HashMap, HashSet};
+
+use super::commit::Commit;
+use super::error::RevisionError;
+use super::repository::Repository;
+
+/// Where wanted commits stand on a branch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Line {
+    /// The branch's name.
+    pub name: String,
+    /// The wanted commits that are on it.
+    pub commits: HashMap<String, LineCommit>,
+    /// Whether history ends early because the clone is shallow.
+    pub is_cut: bool,
+}
+
+/// One commit of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineCommit {
+    /// First-parent steps from the tip.
+    pub depth: u32,
+    /// The committer's time, in seconds since 1970.
+    pub committed_at: i64,
+}
+
+impl Repository {
+    /// Walks the first parents of `tip` until all wanted commits are found, or history ends.
+    ///
+    /// # Errors
+    ///
+    /// When a commit that should be there cannot be read.
+    pub fn line(&self, name: String, tip: &Commit, wanted: &HashSet<&str>) -> Result<Line, RevisionError> {
+        let boundary = self.shallow_boundary()?;
+        let mut local = self.local();
+        local.object_cache_size_if_unset(4 * 1024 * 1024);
+        let mut line = Line { name, ..Line::default() };
+        let mut next = Some(tip.id.object_id());
+        let mut depth = 0;
+        while let Some(id) = next.filter(|_| line.commits.len() < wanted.len()) {
+            let doing = || RevisionError::git(format!("walk the history of {}", line.name));
+            let commit = local.find_commit(id).map_err(doing())?;
+            let text = id.to_string();
+            if wanted.contains(text.as_str()) {
+                let committed_at = commit.time().map_err(doing())?.seconds;
+                line.commits.insert(text, LineCommit { depth, committed_at });
+            }
+            if boundary.contains(&id) {
+                line.is_cut = true;
+                break;
+            }
+            next = commit.parent_ids().next().map(gix::Id::detach);
+            depth += 1;
+        }
+        Ok(line)
+    }
+}
