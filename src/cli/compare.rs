@@ -1,10 +1,13 @@
 //! `compare` (the default) and `run`: one measuring run.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::options::{
     BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
 };
+use super::history::History;
 use super::output::Outputs;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
@@ -25,6 +28,8 @@ pub(super) struct CompareArgs {
     #[arg(long = "ref", value_name = "REV")]
     further: Vec<String>,
     #[command(flatten)]
+    history: RecordFlags,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -35,7 +40,21 @@ pub(super) struct HeadArgs {
     #[arg(long, value_name = "REV", default_value = "worktree")]
     head: String,
     #[command(flatten)]
+    history: RecordFlags,
+    #[command(flatten)]
     run: RunArgs,
+}
+
+/// What a run has to do with the history.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "History")]
+pub(super) struct RecordFlags {
+    /// Store the report in the history once it is written
+    #[arg(long)]
+    record: bool,
+    /// The directory of the history; default: `benchgate/history` in the repository's git directory
+    #[arg(long = "history", value_name = "DIR")]
+    directory: Option<PathBuf>,
 }
 
 /// Arguments of every verb that measures.
@@ -123,24 +142,36 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
         further: args.further.clone(),
         ..args.run.request(Command::Compare, HeadRequest::from_flag(&args.head))?
     };
-    measure(&args.run, &request, ui)
+    measure(&args.run, &args.history, &request, ui)
 }
 
 /// Head alone.
 pub(super) fn run(args: &HeadArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let request = args.run.request(Command::Run, HeadRequest::from_flag(&args.head))?;
-    measure(&args.run, &request, ui)
+    measure(&args.run, &args.history, &request, ui)
 }
 
-fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
+fn measure(args: &RunArgs, flags: &RecordFlags, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output().format)?;
+    // A place that cannot be found must not cost a measured result.
+    let history = if flags.record { Some(History::find(flags.directory.as_deref())?) } else { None };
     let environment = Environment::of_this_process()?;
     match gate::run(request, &environment, ui)? {
         Outcome::Planned => Ok(ExitCode::Success),
         Outcome::Finished(reports) => {
-            let report =
-                reports.first().expect("one repeat was asked for, and an interrupted one is reported too");
-            super::output::finish(report, &outputs, ui)
+            let mut report = reports
+                .into_iter()
+                .next()
+                .expect("one repeat was asked for, and an interrupted one is reported too");
+            if request.command == Command::Compare {
+                let remarks = super::history::witness(&report, flags.directory.as_deref(), ui);
+                report.warnings.extend(remarks);
+            }
+            let code = super::output::finish(&report, &outputs, ui)?;
+            if let Some(history) = history {
+                super::history::record(&history, &report, ui)?;
+            }
+            Ok(code)
         }
     }
 }

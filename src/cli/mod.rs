@@ -4,6 +4,7 @@
 mod aa;
 mod cache;
 mod compare;
+mod history;
 mod judge;
 pub(crate) mod list;
 mod options;
@@ -59,6 +60,8 @@ enum Verb {
     Report(report::ReportArgs),
     /// Show the suite as it is resolved
     List(Box<compare::SuiteArgs>),
+    /// Follow the benchmarks through past runs: status, steps, change points
+    History(Box<history::HistoryArgs>),
     /// List or clean what is kept between runs
     Cache(cache::CacheArgs),
 }
@@ -72,6 +75,7 @@ impl Verb {
             Self::Judge(args) => &args.output,
             Self::Report(args) => &args.output,
             Self::List(args) => &args.output,
+            Self::History(args) => args.output(),
             Self::Cache(args) => &args.output,
         }
     }
@@ -144,6 +148,7 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Judge(args) => judge::judge(&args, ui),
         Verb::Report(args) => report::report(&args, ui),
         Verb::List(args) => list::list(&args, ui),
+        Verb::History(args) => history::history(&args, ui),
         Verb::Cache(args) => cache::cache(&args, ui),
     }
 }

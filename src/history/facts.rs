@@ -34,7 +34,7 @@ pub struct Facts {
     /// The revisions.
     pub revisions: Vec<RevisionFacts>,
     /// Benchmarks that failed, which are in no series.
-    pub errored: u32,
+    pub errored: Vec<BenchmarkIdentity>,
     /// The numbers.
     pub points: Vec<PointFacts>,
 }
@@ -42,6 +42,8 @@ pub struct Facts {
 /// One revision of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RevisionFacts {
+    /// Its name in the report: `base`, `head`, ….
+    pub name: Arc<str>,
     /// Its commit; empty outside git.
     pub commit: Arc<str>,
     /// Whether uncommitted files were part of it.
@@ -123,14 +125,14 @@ struct SlimStatistics {
 #[derive(Deserialize)]
 struct SlimSettings {
     metrics: BTreeMap<Metric, SlimMetric>,
+    #[serde(default)]
+    tolerances: BTreeMap<Metric, Policy>,
 }
 
 #[derive(Deserialize)]
 struct SlimMetric {
     better: Better,
     gate: bool,
-    #[serde(default)]
-    tolerance: Option<Policy>,
 }
 
 impl Facts {
@@ -156,6 +158,7 @@ impl Facts {
             .revisions
             .iter()
             .map(|revision| RevisionFacts {
+                name: revision.name.as_str().into(),
                 commit: revision.commit.as_deref().unwrap_or_default().into(),
                 dirty: revision.dirty,
                 committed_at: revision.committed_at.as_deref().and_then(seconds),
@@ -177,10 +180,19 @@ impl Facts {
         let features = slim.suite.features.join(" ");
         let names: Vec<&str> = slim.revisions.iter().map(|revision| revision.name.as_str()).collect();
         let mut points = Vec::new();
-        let mut errored = 0;
+        let mut errored = Vec::new();
         for benchmark in &slim.benchmarks {
+            let identity = || BenchmarkIdentity {
+                target: TargetId {
+                    package: benchmark.package.clone().into_owned(),
+                    kind: benchmark.kind,
+                    target: benchmark.target.clone().into_owned(),
+                },
+                variant: benchmark.variant.clone().into_owned(),
+                id: benchmark.id.clone().into_owned(),
+            };
             if benchmark.error.is_some() {
-                errored += 1;
+                errored.push(identity());
                 continue;
             }
             if slim.started_at.is_none() || imported {
@@ -188,15 +200,7 @@ impl Facts {
                 hash.update(benchmark.id.as_bytes());
             }
             let key = |metric: &Metric, unit: &Unit| SeriesKey {
-                benchmark: BenchmarkIdentity {
-                    target: TargetId {
-                        package: benchmark.package.clone().into_owned(),
-                        kind: benchmark.kind,
-                        target: benchmark.target.clone().into_owned(),
-                    },
-                    variant: benchmark.variant.clone().into_owned(),
-                    id: benchmark.id.clone().into_owned(),
-                },
+                benchmark: identity(),
                 metric: metric.name().to_owned(),
                 unit: unit.name().to_owned(),
                 machine: machine.clone(),
@@ -223,7 +227,7 @@ impl Facts {
                         better,
                         gate: settings.is_some_and(|it| it.gate),
                         floors: floors(
-                            settings.and_then(|it| it.tolerance),
+                            benchmark.settings.tolerances.get(metric).copied(),
                             metric,
                             &statistics.unit,
                             benchmark.harness == "process",

@@ -164,7 +164,7 @@ impl Index {
             machine: facts.machine,
             rustc: facts.rustc,
             revisions: facts.revisions,
-            errored: facts.errored,
+            errored: u32::try_from(facts.errored.len()).unwrap_or(u32::MAX),
             points,
         }
     }

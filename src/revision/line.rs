@@ -56,4 +56,32 @@ impl Repository {
         }
         Ok(line)
     }
+
+    /// How deep on the first-parent line of `tip` the newest commit is that `commit` builds on; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// When a commit that should be there cannot be read.
+    pub fn left_line(&self, name: String, tip: &Commit, commit: &Commit) -> Result<Option<u32>, RevisionError> {
+        let ancestors: HashSet<gix::ObjectId> = {
+            let doing = || RevisionError::git(format!("walk the history of {}", commit.id.short()));
+            let local = self.local();
+            let walk = local.rev_walk([commit.id.object_id()]).all().map_err(doing())?;
+            walk.map_while(Result::ok).map(|info| info.id).collect()
+        };
+        let local = self.local();
+        let mut next = Some(tip.id.object_id());
+        let mut depth = 0;
+        while let Some(id) = next {
+            if ancestors.contains(&id) {
+                return Ok(Some(depth));
+            }
+            let doing = || RevisionError::git(format!("walk the history of {name}"));
+            // Beyond the end of a shallow clone there is nothing to read.
+            let Some(found) = local.try_find_object(id).map_err(doing())? else { return Ok(None) };
+            next = found.into_commit().parent_ids().next().map(gix::Id::detach);
+            depth += 1;
+        }
+        Ok(None)
+    }
 }

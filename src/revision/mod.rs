@@ -11,6 +11,7 @@ pub mod repository;
 pub mod slot;
 
 mod content;
+pub mod history_ref;
 mod include;
 mod line;
 mod lock;

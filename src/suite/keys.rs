@@ -138,7 +138,7 @@ pub const KEYS: &[Key] = &[
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),
     later(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
     later(Root, Tables, "summary", "table", "", "How the whole run is summed up."),
-    later(Root, Tables, "tolerance", "table of tables", "", "What counts as a change in the history."),
+    key(Root, Tables, "tolerance", "table of tables", "", "The smallest change of a metric that counts in a comparison with the history."),
 
     key(Judge, All, "preset", "`default`, `fixed` or `effect`", "one of them", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
     key(Judge, All, "method", "`bootstrap` or `rank`", "by preset", "The family of the test."),
@@ -198,9 +198,9 @@ pub const KEYS: &[Key] = &[
     later(Summary, Tables, "min_change", "number or \"0.2%\"", "0.2", "The smallest change that is significant."),
     later(Summary, Tables, "impact_percent", "number or \"10%\"", "10", "From what change on one benchmark is the impact of the run."),
 
-    later(Tolerance, Tables, "metric_kind", "word", "by metric", "The kind of the metric."),
-    later(Tolerance, Tables, "absolute", "duration, size or number", "by kind", "The absolute tolerance."),
-    later(Tolerance, Tables, "relative_percent", "number or \"10%\"", "by kind", "The relative tolerance."),
+    key(Tolerance, Tables, "metric_kind", "`duration`, `microbenchmark`, `memory_peak`, `heap_live`, `allocation` or `unspecified`", "a function's latency `microbenchmark`, a program's times `duration`, peak_rss `memory_peak`, allocated_bytes `allocation`, else `unspecified`", "The kind of the metric, from which the floors have their defaults."),
+    key(Tolerance, Tables, "absolute", "duration, size or whole number, by the metric's unit; a plain number for your own", "duration 30 ms; memory_peak and heap_live 8 MiB; else 0", "The absolute floor; 0 turns it off."),
+    key(Tolerance, Tables, "relative_percent", "number or \"5%\", 0 to 1000", "memory_peak and heap_live 5; else 0", "The relative floor, in per cent of what a value is compared with; 0 turns it off. The larger floor counts, and a change exactly at it is within."),
 ];
 
 /// The keys that may stand in a table of that level. An entry takes the keys for every benchmark, too.

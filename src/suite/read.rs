@@ -6,7 +6,7 @@ use super::error::{Invalid, Place, Sink, as_written};
 use super::filter::Globs;
 use super::identity::TargetKind;
 use super::keys::{Level, Table};
-use super::layers::{BenchLayer, JudgeLayer, MetricLayer};
+use super::layers::{BenchLayer, JudgeLayer, MetricLayer, ToleranceLayer};
 use super::metric::{Better, Metric, Unit};
 use super::quantity::parse_amount;
 use super::read_budget::read_budgets;
@@ -16,6 +16,7 @@ use super::reader::{
 };
 use super::run_wide::{AlsoFailOn, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
+use super::tolerance::MetricKind;
 
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -143,6 +144,7 @@ fn read_bench(reader: &Reader<'_>, level: Level, pointed: bool, sink: &mut Sink)
         timeout_ns: reader.read("timeout", sink, duration(1..=24 * HOUR_NS)),
         judge: read_judge(reader, level, sink),
         metrics: read_metrics(reader, level, pointed, sink),
+        tolerances: read_tolerances(reader, level, sink),
         ..BenchLayer::default()
     };
     if let (Some(samples), true) =
@@ -219,6 +221,37 @@ fn read_metrics(
         metrics.insert(metric, layer);
     }
     metrics
+}
+
+fn read_tolerances(
+    reader: &Reader<'_>,
+    level: Level,
+    sink: &mut Sink,
+) -> std::collections::BTreeMap<Metric, ToleranceLayer> {
+    let mut tolerances = std::collections::BTreeMap::new();
+    let example = "tolerance.peak_rss = { absolute = \"8MiB\", relative_percent = 5 }";
+    let Some(tables) = reader.child("tolerance", example, sink) else {
+        return tolerances;
+    };
+    for (name, value) in tables.iter() {
+        let metric = Metric::from_name(name);
+        if let Err(invalid) = check_metric(&metric) {
+            sink.error(&tables.place, name, Some(as_written(value)), invalid);
+            continue;
+        }
+        let example = format!("{name} = {{ relative_percent = 5 }}");
+        let Some(table) = Reader::open(value, &tables.place, name, &example, sink) else { continue };
+        table.check_keys(Table::Tolerance, level, sink);
+        let unit = metric.unit();
+        let layer = ToleranceLayer {
+            metric_kind: table.read("metric_kind", sink, word(MetricKind::ALL, MetricKind::as_str)),
+            absolute: table.read("absolute", sink, |value| min_difference(value, unit.as_ref())),
+            relative_percent: table.read("relative_percent", sink, show_percent),
+            named_in: tables.place.clone(),
+        };
+        tolerances.insert(metric, layer);
+    }
+    tolerances
 }
 
 /// Whether a metric can have limits of comparison.

@@ -74,6 +74,7 @@ pub(crate) fn settings() -> BenchmarkSettings {
         budgets: Vec::new(),
         compare: true,
         group: None,
+        tolerances: BTreeMap::new(),
     }
 }
 

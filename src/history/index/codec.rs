@@ -68,6 +68,7 @@ fn put_run(out: &mut Vec<u8>, run: &IndexedRun, texts: &mut Texts) {
     put_u32(out, run.errored);
     put_len(out, run.revisions.len());
     for revision in &run.revisions {
+        put_u32(out, texts.number(&revision.name));
         put_u32(out, texts.number(&revision.commit));
         out.push(u8::from(revision.dirty));
         out.extend(revision.committed_at.unwrap_or(NO_TIME).to_le_bytes());
@@ -134,6 +135,7 @@ fn run(input: &mut Input<'_>, text: &impl Fn(u32) -> Option<Arc<str>>, keys: usi
     };
     for _ in 0..input.u32()? {
         run.revisions.push(RevisionFacts {
+            name: text(input.u32()?)?,
             commit: text(input.u32()?)?,
             dirty: input.u8()? != 0,
             committed_at: Some(input.i64()?).filter(|&time| time != NO_TIME),

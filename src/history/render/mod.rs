@@ -1,5 +1,6 @@
 //! What a history looks like: text for people, JSON, a plot. Values in, text out.
 
+pub mod compare;
 pub mod explain;
 pub mod json;
 pub mod show;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::suite::metric::{Metric, Unit};
-use crate::suite::settings::word_enum;
+use super::metric::{Metric, Unit};
+use super::settings::word_enum;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
