@@ -203,3 +203,98 @@ fn commit_levels(points: &[Point]) -> Vec<CommitLevel> {
     }
     levels
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::key::SeriesKey;
+    use crate::history::tolerance::{Floors, MetricKind};
+    use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
+
+    fn series(points: Vec<Point>) -> Series {
+        let target = TargetId { package: "p".into(), kind: TargetKind::Bench, target: "t".into() };
+        Series {
+            key: SeriesKey {
+                benchmark: BenchmarkIdentity { target, variant: String::new(), id: "t".into() },
+                metric: "latency".into(),
+                unit: "ns".into(),
+                machine: "m".into(),
+                profile: "bench".into(),
+                features: String::new(),
+                triple: "x".into(),
+            },
+            better: Better::Lower,
+            gate: true,
+            floors: Floors { metric_kind: MetricKind::Microbenchmark, absolute: 0.0, relative_percent: 0.0 },
+            points,
+        }
+    }
+
+    fn point(commit: usize, session: i64, median: f64, ratios: &[(usize, f64)]) -> Point {
+        Point {
+            commit: format!("c{commit}").as_str().into(),
+            committed_at: commit as i64,
+            position: commit as i64,
+            place: (commit as i64, 0),
+            depth: None,
+            result_time: session,
+            best: median,
+            median,
+            samples: 8,
+            report: 0,
+            rustc: "".into(),
+            said: None,
+            reason: None,
+            other_toolchain: false,
+            ratios: ratios.iter().map(|(other, ratio)| (format!("c{other}").as_str().into(), *ratio)).collect(),
+        }
+    }
+
+    #[test]
+    fn machine_that_changes_speed_between_sessions_makes_no_change_point_on_a_chain() {
+        // Every run measures a commit and the one before; in odd sessions the machine is 20 % slower.
+        let mut points = Vec::new();
+        for commit in 1..30 {
+            let speed = if commit % 2 == 1 { 120.0 } else { 100.0 };
+            let step = |commit: usize| if commit < 20 { 1.0 } else { 1.1 };
+            let (base, head) = (speed * step(commit - 1), speed * step(commit));
+            points.push(point(commit - 1, commit as i64, base, &[(commit, base / head)]));
+            points.push(point(commit, commit as i64, head, &[(commit - 1, head / base)]));
+        }
+        points.sort_by_key(|point| (point.position, point.result_time));
+        let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
+        assert!(found.levels[1..].iter().all(|level| level.joined == Joined::Chained));
+        let at: Vec<usize> = found.changes.iter().map(|change| change.after).collect();
+        assert_eq!(at, [20]);
+        assert!((found.changes[0].change_percent - 10.0).abs() < 1e-9);
+        assert!((found.drift_percent.expect("there are two segments") - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn commits_without_a_run_in_common_are_joined_by_their_medians() {
+        let points = (0..6).map(|commit| point(commit, commit as i64, 100.0 + commit as f64, &[])).collect();
+        let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
+        assert!(found.levels[1..].iter().all(|level| level.joined == Joined::Sessions));
+        assert!(found.levels.iter().all(|level| (level.level - level.median).abs() < 1e-9));
+    }
+
+    #[test]
+    fn newest_result_of_a_commit_counts_and_the_newest_commit_is_provisional() {
+        let mut points: Vec<Point> = (0..8).map(|commit| point(commit, 1, 100.0, &[])).collect();
+        points.push(point(8, 1, 100.0, &[]));
+        points.push(point(8, 2, 130.0, &[]));
+        let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
+        assert_eq!(found.levels.len(), 9);
+        let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
+        assert_eq!((change.before, change.after, change.provisional, change.better), (7, 8, true, false));
+    }
+
+    #[test]
+    fn values_of_zero_and_below_are_left_out_and_counted() {
+        let values = [100.0, 0.0, -1.0, 100.0, f64::NAN, 100.0, 100.0, 100.0];
+        let points = values.iter().enumerate().map(|(commit, value)| point(commit, 1, *value, &[])).collect();
+        let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
+        assert_eq!((found.levels.len(), found.not_positive), (5, 3));
+        assert!(changes(&series(vec![point(0, 1, 0.0, &[])]), Method::Binary, MIN_CHANGE).levels.is_empty());
+    }
+}

@@ -197,6 +197,8 @@ pub fn reason(series: &Series, course: &Course) -> String {
             format!("open since {}{z}{rule}; `history mark` accepts it", short(index))
         }
         Why::ImprovedSince(index) => format!("confirmed step at {}", short(index)),
+        Why::OneResult => format!("the newest result is off{z}, and the one before it is not: a second one decides"),
+        Why::SmallMove => format!("within 2 % of the mean{z}"),
         Why::Within => format!("within the threshold{z}"),
     }
 }
