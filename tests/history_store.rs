@@ -208,12 +208,9 @@ fn other_machine_profile_or_features_make_another_series_and_the_worst_machine_w
     for index in 0..30 {
         let slow = if index < 25 { 1000.0 } else { 1200.0 };
         let value = scattered(30, 1.0)[index];
-        let sides = |values| [Side { name: "head", commit: &"a".repeat(40), dirty: false, values }];
         let at = |label: &str, values: &[f64]| {
-            let over = json!({ "machine": { "label": label }, "revisions": [{
-                "name": "head", "spec": "x", "commit": id(index), "subject": null, "dirty": false, "chosen_because": null,
-                "committed_at": minute(index) }] });
-            add(&plain, &report_with(&minute(index), &sides(values), over));
+            let sides = [Side { name: "head", commit: &id(index), dirty: false, values }];
+            add(&plain, &report_with(&minute(index), &sides, json!({ "machine": { "label": label } })));
         };
         at("quiet", &[1000.0 * value]);
         at("slowing", &[slow * value]);
