@@ -19,7 +19,10 @@ fn indices(value: &Value) -> Vec<usize> {
 }
 
 fn close(got: f64, want: f64, relative: f64, absolute: f64, what: &str) {
-    assert!((got - want).abs() <= (relative * want.abs()).max(absolute), "{what}: got {got:e}, want {want:e}");
+    assert!(
+        (got - want).abs() <= (relative * want.abs()).max(absolute),
+        "{what}: got {got:e}, want {want:e}"
+    );
 }
 
 #[test]
@@ -40,11 +43,7 @@ fn golden_binary_segmentation_is_reproduced_with_its_trace() {
             assert_eq!(found.trace.len(), want.len(), "{name}");
             for (got, want) in found.trace.iter().zip(want) {
                 let index = |field: &str| want[field].as_u64().unwrap() as usize;
-                assert_eq!(
-                    (got.lo, got.hi, got.split),
-                    (index("lo"), index("hi"), index("split")),
-                    "{name}"
-                );
+                assert_eq!((got.lo, got.hi, got.split), (index("lo"), index("hi"), index("split")), "{name}");
                 close(got.gain, want["gain"].as_f64().unwrap(), 1e-7, 1e-15, name);
                 close(got.ratio, want["ratio"].as_f64().unwrap(), 1e-9, 0.0, name);
                 assert_eq!(got.accepted, want["accepted"].as_bool().unwrap(), "{name}");

@@ -29,7 +29,12 @@ fn run(repository: &TestRepository, arguments: &[&str]) -> Ran {
 
 fn commits(repository: &TestRepository) -> Vec<String> {
     let shown = run(repository, &["show", "t/b", "--format", "json"]).ok().json();
-    shown["points"].as_array().unwrap().iter().map(|point| point["commit"].as_str().unwrap().to_owned()).collect()
+    shown["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["commit"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// A repository with so many commits on main, each recorded.
@@ -62,13 +67,24 @@ fn commits_are_in_first_parent_order_whatever_their_clocks_and_run_times_say() {
     let repository = TestRepository::empty();
     let mut ids = Vec::new();
     // A clock that went back, two commits of one second, and a clock of the far future.
-    for (number, date) in ["2026-03-01", "2025-01-01", "2025-01-01", "2037-01-01", "2026-01-01"].iter().enumerate() {
+    for (number, date) in
+        ["2026-03-01", "2025-01-01", "2025-01-01", "2037-01-01", "2026-01-01"].iter().enumerate()
+    {
         repository.write("file", number.to_string());
         repository.git(&["add", "-A"]);
         let date = format!("{date}T00:00:00+00:00");
         let message = format!("change {number}");
         let config = [
-            "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", &message, "--date", &date,
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.com",
+            "commit",
+            "-q",
+            "-m",
+            &message,
+            "--date",
+            &date,
         ];
         let output = std::process::Command::new("git")
             .args(config)
@@ -105,7 +121,10 @@ fn other_branches_and_rewritten_commits_are_left_out_and_said() {
     let left = [&ids[..3], &[amended]].concat();
     assert_eq!(commits(&repository), left);
     let text = run(&repository, &["status"]).ok().stdout;
-    assert!(text.contains("left out 2 results of commits that are not on the first-parent line of main"), "{text}");
+    assert!(
+        text.contains("left out 2 results of commits that are not on the first-parent line of main"),
+        "{text}"
+    );
     let of_topic = run(&repository, &["show", "t/b", "--branch", "topic", "--format", "json"]).ok().json();
     assert_eq!(of_topic["points"].as_array().unwrap().len(), 5);
 }
@@ -227,7 +246,11 @@ fn remote_without_a_history_and_remote_that_is_not_there() {
     assert!(run(&repository, &["pull", &url]).ok().stderr.contains("0 files"));
     let missing = run(&repository, &["push", "file:///no/such/remote"]);
     assert_eq!(missing.code, 4);
-    assert!(missing.stderr.contains("failed to list the history of file:///no/such/remote"), "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("failed to list the history of file:///no/such/remote"),
+        "{}",
+        missing.stderr
+    );
 }
 
 #[test]
@@ -304,7 +327,8 @@ fn report_is_compared_with_the_closest_earlier_commit_that_has_a_result() {
     new["benchmarks"][0]["id"] = "new".into();
     assert_eq!(row(&compared(&new, &[]))["status"], "missing_baseline");
     let mut failed = new;
-    failed["benchmarks"][0]["error"] = serde_json::json!({ "kind": "exit_code", "message": "it ended with 1" });
+    failed["benchmarks"][0]["error"] =
+        serde_json::json!({ "kind": "exit_code", "message": "it ended with 1" });
     let ran = compared(&failed, &[]);
     assert_eq!((ran.code, row(&ran)["status"].as_str()), (1, Some("errored")));
 }

@@ -143,7 +143,8 @@ fn golden_comparisons_are_reproduced() {
         let floors = Policy::from_json(&case["tolerance"]).unwrap().resolve(&unit(&case)).unwrap();
         let number = |field: &str| case[field].as_f64().unwrap();
         let thresholds = Thresholds { z: number("z_threshold"), ..Thresholds::default() };
-        let got = compare(&history, number("baseline"), number("contender"), better(&case), floors, thresholds);
+        let got =
+            compare(&history, number("baseline"), number("contender"), better(&case), floors, thresholds);
         assert_eq!(got.status.as_str(), case["status"].as_str().unwrap(), "{name}");
         relative(got.distribution.mean, &case["mean"], 1e-12, name);
         relative(got.distribution.sd, &case["sd"], 1e-12, name);
@@ -153,8 +154,16 @@ fn golden_comparisons_are_reproduced() {
             Some(got) => {
                 score_like(Some(got.percent_change), &want["percent_change"], name);
                 assert_eq!(got.percent_threshold, want["percent_threshold"].as_f64().unwrap(), "{name}");
-                assert_eq!(got.regression_indicated, want["regression_indicated"].as_bool().unwrap(), "{name}");
-                assert_eq!(got.improvement_indicated, want["improvement_indicated"].as_bool().unwrap(), "{name}");
+                assert_eq!(
+                    got.regression_indicated,
+                    want["regression_indicated"].as_bool().unwrap(),
+                    "{name}"
+                );
+                assert_eq!(
+                    got.improvement_indicated,
+                    want["improvement_indicated"].as_bool().unwrap(),
+                    "{name}"
+                );
                 check_tolerance(&got.tolerance, &want["tolerance"], name);
             }
         }
@@ -165,10 +174,22 @@ fn golden_comparisons_are_reproduced() {
                 score_like(Some(got.z_score), &want["z_score"], name);
                 assert_eq!(got.z_threshold, want["z_threshold"].as_f64().unwrap(), "{name}");
                 score_like(Some(got.baseline_z_score), &want["baseline_z_score"], name);
-                assert_eq!(got.baseline_z_threshold, want["baseline_z_threshold"].as_f64().unwrap(), "{name}");
+                assert_eq!(
+                    got.baseline_z_threshold,
+                    want["baseline_z_threshold"].as_f64().unwrap(),
+                    "{name}"
+                );
                 assert_eq!(got.clears_two_percent, want["clears_two_percent"].as_bool().unwrap(), "{name}");
-                assert_eq!(got.regression_indicated, want["regression_indicated"].as_bool().unwrap(), "{name}");
-                assert_eq!(got.improvement_indicated, want["improvement_indicated"].as_bool().unwrap(), "{name}");
+                assert_eq!(
+                    got.regression_indicated,
+                    want["regression_indicated"].as_bool().unwrap(),
+                    "{name}"
+                );
+                assert_eq!(
+                    got.improvement_indicated,
+                    want["improvement_indicated"].as_bool().unwrap(),
+                    "{name}"
+                );
                 check_tolerance(&got.tolerance, &want["tolerance"], name);
             }
         }

@@ -79,7 +79,10 @@ fn dirty_trees_missing_commits_and_failed_benchmarks_are_kept_left_out_and_count
     add(&plain, &failed);
     assert_eq!(values(&plain), 3);
     let left_out = status(&plain)["left_out"].clone();
-    assert_eq!((&left_out["dirty"], &left_out["no_commit"], &left_out["errored"]), (&json!(1), &json!(1), &json!(1)));
+    assert_eq!(
+        (&left_out["dirty"], &left_out["no_commit"], &left_out["errored"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
     let text = plain.run(&["status"]).ok().stdout;
     assert!(text.contains("left out 1 results of trees with uncommitted files"), "{text}");
     assert_eq!(plain.run(&["list"]).ok().stdout.matches("head ").count(), 6);
@@ -235,7 +238,8 @@ fn new_toolchain_begins_a_segment_and_the_plain_lookback_does_not_mind() {
     let plain = Plain::new();
     for (index, value) in scattered(30, 1000.0).into_iter().enumerate() {
         let rustc = if index < 20 { "rustc 1.90.0" } else { "rustc 1.91.0" };
-        let mut report = head_report(&minute(index), &id(index), if index < 20 { value } else { value * 0.8 });
+        let mut report =
+            head_report(&minute(index), &id(index), if index < 20 { value } else { value * 0.8 });
         report["toolchain"]["rustc"] = json!(rustc);
         add(&plain, &report);
     }

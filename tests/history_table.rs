@@ -19,7 +19,9 @@ fn golden(file: &str) -> Value {
 fn near(got: &Value, want: &Value, what: &str) {
     match (got.as_f64(), want.as_f64()) {
         (None, None) => {}
-        (Some(got), Some(want)) => assert!((got - want).abs() <= 1e-11 * want.abs().max(1.0), "{what}: {got} {want}"),
+        (Some(got), Some(want)) => {
+            assert!((got - want).abs() <= 1e-11 * want.abs().max(1.0), "{what}: {got} {want}")
+        }
         _ => panic!("{what}: got {got}, want {want}"),
     }
 }
@@ -33,7 +35,10 @@ fn golden_series_come_out_of_an_imported_table_as_they_should_be() {
         for point in series["points"].as_array().unwrap() {
             text.push_str(&format!(
                 "{name}-{0},{0},{name},time,{1},{2},{3}\n",
-                point["commit_time"], series["unit"].as_str().unwrap(), point["value"], point["begins"]
+                point["commit_time"],
+                series["unit"].as_str().unwrap(),
+                point["value"],
+                point["begins"]
             ));
         }
     }
@@ -47,7 +52,8 @@ fn golden_series_come_out_of_an_imported_table_as_they_should_be() {
         near(&got["change_percent"], &want["change_percent"], name);
         near(&got["z_score"], &want["latest"]["z"], name);
     }
-    for name in ["three_results_a_commit", "mark_on_second_of_tied_rows", "rows_out_of_order", "zero_spread"] {
+    for name in ["three_results_a_commit", "mark_on_second_of_tied_rows", "rows_out_of_order", "zero_spread"]
+    {
         let want = all.as_array().unwrap().iter().find(|series| series["name"] == name).unwrap();
         let mut want: Vec<&Value> = want["points"].as_array().unwrap().iter().collect();
         want.sort_by_key(|point| (point["commit_time"].as_i64(), point["result_time"].as_i64()));
@@ -75,7 +81,11 @@ fn golden_word_freq_flags_commit_4_and_only_it() {
     let values = [1.16, 1.16, 1.15, 1.62, 1.60, 1.55];
     let mut text = "commit,timestamp,benchmark,metric,unit,value\n".to_owned();
     for (index, value) in values.iter().enumerate() {
-        text.push_str(&format!("commit{},2026-01-0{}T12:00:00Z,word_freq,latency,ms,{value}\n", index + 1, index + 1));
+        text.push_str(&format!(
+            "commit{},2026-01-0{}T12:00:00Z,word_freq,latency,ms,{value}\n",
+            index + 1,
+            index + 1
+        ));
     }
     let plain = Plain::of_table(&text);
     for method in ["optimal", "binary"] {
@@ -108,7 +118,10 @@ fn exported_table_imports_as_the_same_series() {
     let mut text = "commit,timestamp,benchmark,metric,unit,value,mark,machine\n".to_owned();
     for (index, value) in scattered(30, 100.0).iter().enumerate() {
         let mark = index == 20;
-        text.push_str(&format!("c{index},{},\"=odd, name\",rate,B/s,{value},{mark},box\n", 1_700_000_000 + index));
+        text.push_str(&format!(
+            "c{index},{},\"=odd, name\",rate,B/s,{value},{mark},box\n",
+            1_700_000_000 + index
+        ));
     }
     let first = Plain::of_table(&text);
     let exported = first.run(&["export"]).ok().stdout;
@@ -170,7 +183,10 @@ fn explain_shows_every_condition_with_its_number_and_limit() {
     let explained = plain.run(&["explain", "b", "c41", "--format", "json"]).ok().json();
     let conditions = explained["conditions"].as_array().unwrap();
     let find = |words: &str| {
-        conditions.iter().find(|it| it["condition"].as_str().unwrap().contains(words)).unwrap_or_else(|| panic!("{words}"))
+        conditions
+            .iter()
+            .find(|it| it["condition"].as_str().unwrap().contains(words))
+            .unwrap_or_else(|| panic!("{words}"))
     };
     assert_eq!(find("earlier results")["number"], 41.0);
     assert_eq!(find("earlier results")["limit"], 10.0);

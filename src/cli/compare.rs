@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::history::History;
 use super::options::{
     BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
 };
-use super::history::History;
 use super::output::Outputs;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;

@@ -28,7 +28,12 @@ pub(super) fn header(
         finished_at: None,
         revisions: chosen.sides().map(super::choice::Side::report).collect(),
         machine: Some(Machine {
-            label: context.environment.variable("BENCHGATE_MACHINE").map(str::trim).filter(|label| !label.is_empty()).map(str::to_owned),
+            label: context
+                .environment
+                .variable("BENCHGATE_MACHINE")
+                .map(str::trim)
+                .filter(|label| !label.is_empty())
+                .map(str::to_owned),
             ..machine::read()
         }),
         toolchain: Some(Toolchain {
@@ -81,7 +86,8 @@ pub(super) fn report(
 /// What decides which features both sides have, in a form that does not depend on the order of words.
 fn feature_words(suite: &Suite) -> Vec<String> {
     let split = |text: &String| text.split([',', ' ']).map(str::to_owned).collect::<Vec<_>>();
-    let mut words: Vec<String> = suite.run.features.iter().flat_map(split).filter(|word| !word.is_empty()).collect();
+    let mut words: Vec<String> =
+        suite.run.features.iter().flat_map(split).filter(|word| !word.is_empty()).collect();
     words.extend(suite.run.all_features.then(|| "--all-features".to_owned()));
     words.extend(suite.run.no_default_features.then(|| "--no-default-features".to_owned()));
     words.sort_unstable();

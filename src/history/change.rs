@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::series::{Point, Series};
-use crate::stats::change_points::{Binary, SIGMA_FLOOR, binary_segmentation, levels, optimal_partition, penalty, sigma};
+use crate::stats::change_points::{
+    Binary, SIGMA_FLOOR, binary_segmentation, levels, optimal_partition, penalty, sigma,
+};
 use crate::suite::metric::Better;
 use crate::suite::settings::word_enum;
 
@@ -118,7 +120,8 @@ pub fn changes(series: &Series, method: Method, min_change: f64) -> Changes {
         .iter()
         .zip(geometric.windows(2))
         .map(|(&after, pair)| {
-            let before = (0..after).rev().find(|index| spikes.binary_search(index).is_err()).unwrap_or(after - 1);
+            let before =
+                (0..after).rev().find(|index| spikes.binary_search(index).is_err()).unwrap_or(after - 1);
             ChangePoint {
                 before,
                 after,
@@ -246,7 +249,10 @@ mod tests {
             said: None,
             reason: None,
             other_toolchain: false,
-            ratios: ratios.iter().map(|(other, ratio)| (format!("c{other}").as_str().into(), *ratio)).collect(),
+            ratios: ratios
+                .iter()
+                .map(|(other, ratio)| (format!("c{other}").as_str().into(), *ratio))
+                .collect(),
         }
     }
 

@@ -238,7 +238,8 @@ fn with_steps(input: &[CourseRow], mut rows: Vec<Row>, better: Better, counted: 
             walk.residuals.push(value - mean.unwrap_or(value));
             // Open regressions are held against the level they left.
             if let Some(it) = open {
-                let slack = it.sd.map_or(0.0, |sd| STATUS_Z * sd).max(super::status::MIN_SHARE * it.level.abs());
+                let slack =
+                    it.sd.map_or(0.0, |sd| STATUS_Z * sd).max(super::status::MIN_SHARE * it.level.abs());
                 let worse = if better == Better::Lower { value - it.level } else { it.level - value };
                 back = if worse <= slack { back + 1 } else { 0 };
                 if 2 <= back || (counted && 1 <= back) {
@@ -255,7 +256,9 @@ fn with_steps(input: &[CourseRow], mut rows: Vec<Row>, better: Better, counted: 
             let z = z_score(value, level, sd, better);
             let flat = sd.is_none_or(|sd| sd == 0.0) && (counted || MIN_EARLIER <= earlier && sd.is_some());
             let side = match z {
-                Some(z) if MIN_EARLIER <= earlier && STATUS_Z < z.abs() && clears_share(value, level) => sign(value, level),
+                Some(z) if MIN_EARLIER <= earlier && STATUS_Z < z.abs() && clears_share(value, level) => {
+                    sign(value, level)
+                }
                 None if flat && clears_share(value, level) => sign(value, level),
                 _ => 0,
             };
@@ -464,7 +467,12 @@ mod tests {
             assert!((8.0..12.0).contains(&change), "{change}");
         }
         // The seed's rules alone let it fade.
-        let faded = follow(&rows(&levels(&[(40, 100.0), (150, 110.0)], 0.01)), Better::Lower, false, LookbackMode::Plain);
+        let faded = follow(
+            &rows(&levels(&[(40, 100.0), (150, 110.0)], 0.01)),
+            Better::Lower,
+            false,
+            LookbackMode::Plain,
+        );
         assert_eq!(faded.status, Status::Stable);
     }
 

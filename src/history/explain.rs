@@ -52,9 +52,9 @@ pub fn explain(series: &Series, commit: &str, mode: LookbackMode) -> Option<Expl
     let (last, earlier) = rows.split_last()?;
     let window = distribution(earlier);
     let latest = score(last.value, window, earlier.len(), series.better);
-    let previous = earlier.split_last().map(|(previous, before)| {
-        score(previous.value, distribution(before), before.len(), series.better)
-    });
+    let previous = earlier
+        .split_last()
+        .map(|(previous, before)| score(previous.value, distribution(before), before.len(), series.better));
     Some(Explanation {
         point,
         window,

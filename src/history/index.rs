@@ -87,9 +87,9 @@ impl Index {
         let cached = fs_err::read(store.index_path()).ok().and_then(|bytes| codec::decode(&bytes));
         let cached = cached.unwrap_or_default();
         // What could not be used is looked at again: a torn copy may have been replaced.
-        let as_cached = |(report, file): (&IndexedReport, &Listed)| report.file == *file && report.content.is_ok();
-        if cached.reports.len() == files.len() && cached.reports.iter().zip(&files).all(as_cached)
-        {
+        let as_cached =
+            |(report, file): (&IndexedReport, &Listed)| report.file == *file && report.content.is_ok();
+        if cached.reports.len() == files.len() && cached.reports.iter().zip(&files).all(as_cached) {
             return Ok(cached);
         }
         let index = cached.updated(store, files);
@@ -110,15 +110,18 @@ impl Index {
 
     /// The index of these files: what was known is kept, the rest is read.
     fn updated(self, store: &Store, files: Vec<Listed>) -> Self {
-        let mut known: HashMap<Listed, IndexedReport> =
-            self.reports.into_iter().filter(|report| report.content.is_ok()).map(|report| (report.file.clone(), report)).collect();
+        let mut known: HashMap<Listed, IndexedReport> = self
+            .reports
+            .into_iter()
+            .filter(|report| report.content.is_ok())
+            .map(|report| (report.file.clone(), report))
+            .collect();
         let kept: Vec<Option<IndexedReport>> = files.iter().map(|file| known.remove(file)).collect();
         let new: Vec<&Listed> =
             files.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(file, _)| file).collect();
         let mut read = read_all(store, &new).into_iter();
         let mut index = Self { keys: self.keys, machines: self.machines, reports: Vec::new() };
-        let mut numbers: HashMap<SeriesKey, u32> =
-            index.keys.iter().cloned().zip(0..).collect();
+        let mut numbers: HashMap<SeriesKey, u32> = index.keys.iter().cloned().zip(0..).collect();
         for (file, kept) in files.iter().zip(kept) {
             let report = match kept {
                 Some(report) => report,
@@ -139,7 +142,8 @@ impl Index {
             let key = match numbers.get(&point.key) {
                 Some(number) => *number,
                 None => {
-                    let number = u32::try_from(self.keys.len()).expect("fewer series than 2^32 fit into memory");
+                    let number =
+                        u32::try_from(self.keys.len()).expect("fewer series than 2^32 fit into memory");
                     self.keys.push(point.key.clone());
                     numbers.insert(point.key, number);
                     number

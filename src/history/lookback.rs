@@ -186,8 +186,7 @@ fn flags(values: &[f64], from: usize) -> Vec<Rolling> {
             _ => false,
         }
     };
-    let mut before_is_outlier =
-        1 < from && jumps(from - 1) && from < values.len() && jumps(from);
+    let mut before_is_outlier = 1 < from && jumps(from - 1) && from < values.len() && jumps(from);
     let mut this = from < values.len() && jumps(from);
     for (offset, stats) in stats.iter_mut().enumerate() {
         let next = from + offset + 1 < values.len() && jumps(from + offset + 1);

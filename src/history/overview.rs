@@ -95,11 +95,12 @@ pub fn statuses(view: &View, mode: LookbackMode) -> Vec<BenchmarkStatus> {
         counting.push(members.iter().copied().filter(is_current).collect());
     }
     let wanted: Vec<usize> = counting.iter().flatten().copied().collect();
-    let mut courses: BTreeMap<usize, Course> = in_parallel(&wanted, |&index| course(&view.series[index], mode))
-        .into_iter()
-        .zip(&wanted)
-        .map(|(course, &index)| (index, course))
-        .collect();
+    let mut courses: BTreeMap<usize, Course> =
+        in_parallel(&wanted, |&index| course(&view.series[index], mode))
+            .into_iter()
+            .zip(&wanted)
+            .map(|(course, &index)| (index, course))
+            .collect();
     let mut statuses: Vec<BenchmarkStatus> = counting
         .into_iter()
         .map(|members| {
@@ -197,7 +198,9 @@ pub fn reason(series: &Series, course: &Course) -> String {
             format!("open since {}{z}{rule}; `history mark` accepts it", short(index))
         }
         Why::ImprovedSince(index) => format!("confirmed step at {}", short(index)),
-        Why::OneResult => format!("the newest result is off{z}, and the one before it is not: a second one decides"),
+        Why::OneResult => {
+            format!("the newest result is off{z}, and the one before it is not: a second one decides")
+        }
         Why::SmallMove => format!("within 2 % of the mean{z}"),
         Why::Within => format!("within the threshold{z}"),
     }

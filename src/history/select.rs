@@ -9,7 +9,10 @@ use crate::suite::keys::nearest;
 /// # Errors
 ///
 /// When none is, with the nearest names.
-pub fn named<'a>(keys: impl Iterator<Item = &'a SeriesKey>, name: &str) -> Result<Vec<&'a SeriesKey>, String> {
+pub fn named<'a>(
+    keys: impl Iterator<Item = &'a SeriesKey>,
+    name: &str,
+) -> Result<Vec<&'a SeriesKey>, String> {
     let keys: Vec<&SeriesKey> = keys.collect();
     let found: Vec<&SeriesKey> = keys.iter().copied().filter(|key| matches(name, key)).collect();
     if !found.is_empty() {
@@ -19,7 +22,9 @@ pub fn named<'a>(keys: impl Iterator<Item = &'a SeriesKey>, name: &str) -> Resul
     labels.sort_unstable();
     labels.dedup();
     if labels.is_empty() {
-        return Err("the history holds no results yet; record some with `cargo benchgate run --record`".to_owned());
+        return Err(
+            "the history holds no results yet; record some with `cargo benchgate run --record`".to_owned()
+        );
     }
     let hint = match nearest(name, &labels) {
         Some(near) => format!("did you mean `{near}`?"),

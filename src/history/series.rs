@@ -97,12 +97,20 @@ pub struct View {
 pub fn wanted_commits<'a>(index: &'a Index, marks: &'a [Mark]) -> HashSet<&'a str> {
     let runs = index.reports.iter().filter_map(|report| report.content.as_ref().ok());
     let measured = runs.flat_map(|run| &run.revisions).map(|revision| &*revision.commit);
-    measured.chain(marks.iter().map(|mark| mark.event.commit.as_str())).filter(|commit| !commit.is_empty()).collect()
+    measured
+        .chain(marks.iter().map(|mark| mark.event.commit.as_str()))
+        .filter(|commit| !commit.is_empty())
+        .collect()
 }
 
 impl View {
     /// The series of an index. `keep` selects; `line` is the branch, `None` outside a repository.
-    pub fn new(index: &Index, line: Option<&Line>, marks: &[Mark], keep: impl Fn(usize, &SeriesKey) -> bool) -> Self {
+    pub fn new(
+        index: &Index,
+        line: Option<&Line>,
+        marks: &[Mark],
+        keep: impl Fn(usize, &SeriesKey) -> bool,
+    ) -> Self {
         let mut view = Self {
             branch: line.map(|line| line.name.clone()),
             is_cut: line.is_some_and(|line| line.is_cut),
@@ -219,7 +227,11 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         .filter(|other| other.key == point.key && other.revision != point.revision)
         .map(|other| (run.revisions[usize::from(other.revision)].clone(), point.median / other.median))
         .filter(|(other, ratio)| {
-            !other.dirty && !other.commit.is_empty() && other.commit != *own && ratio.is_finite() && 0.0 < *ratio
+            !other.dirty
+                && !other.commit.is_empty()
+                && other.commit != *own
+                && ratio.is_finite()
+                && 0.0 < *ratio
         })
         .map(|(other, ratio)| (other.commit, ratio))
         .collect();
@@ -242,7 +254,12 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
     }
 }
 
-fn series(key: &SeriesKey, mut points: Vec<(Point, IndexedPoint)>, places: &Places, marks: &[Mark]) -> Series {
+fn series(
+    key: &SeriesKey,
+    mut points: Vec<(Point, IndexedPoint)>,
+    places: &Places,
+    marks: &[Mark],
+) -> Series {
     points.sort_by_key(|(point, _)| (point.place, point.result_time));
     // Commits of one second stay two where the line tells them apart.
     let mut position = 0;
@@ -282,12 +299,14 @@ impl Series {
         self.points
             .iter()
             .map(|point| {
-                let marked = point.said == Some(Said::Begins) && begun.replace(point.position) != Some(point.position);
+                let marked =
+                    point.said == Some(Said::Begins) && begun.replace(point.position) != Some(point.position);
                 Row {
                     position: point.position,
                     result_time: point.result_time,
                     value: point.best,
-                    begins: marked || (segments && point.other_toolchain && point.said != Some(Said::BeginsNot)),
+                    begins: marked
+                        || (segments && point.other_toolchain && point.said != Some(Said::BeginsNot)),
                 }
             })
             .collect()

@@ -76,10 +76,15 @@ pub fn score_last(rows: &[Row], better: Better) -> Option<Score> {
 /// Scores a value against a distribution of so many earlier rows.
 pub fn score(value: f64, against: Distribution, earlier: usize, better: Better) -> Score {
     let z = against.z(value, better);
-    let counts = |z: f64, mean: f64| MIN_EARLIER <= earlier && STATUS_Z < z.abs() && clears_share(value, mean);
+    let counts =
+        |z: f64, mean: f64| MIN_EARLIER <= earlier && STATUS_Z < z.abs() && clears_share(value, mean);
     let side = match (z, against.mean) {
         (Some(z), Some(mean)) if counts(z, mean) => {
-            if 0.0 < z { 1 } else { -1 }
+            if 0.0 < z {
+                1
+            } else {
+                -1
+            }
         }
         _ => 0,
     };

@@ -81,9 +81,8 @@ impl Store {
     ///
     /// When the bytes are no report, or cannot be written.
     pub fn add_report(&self, bytes: &[u8]) -> Result<Added, Error> {
-        let facts = Facts::read(bytes).map_err(|why| {
-            Error::Usage(format!("not a report written by `--format json`: {why}"))
-        })?;
+        let facts = Facts::read(bytes)
+            .map_err(|why| Error::Usage(format!("not a report written by `--format json`: {why}")))?;
         self.add_checked(bytes, &facts)
     }
 
@@ -199,17 +198,15 @@ impl Store {
         let mut marks = Vec::new();
         let mut problems = Vec::new();
         for listed in self.list(MARKS)? {
-            let event = self.read(&listed.name).and_then(|bytes| {
-                serde_json::from_slice::<Event>(&bytes).map_err(|error| error.to_string())
-            });
+            let event = self
+                .read(&listed.name)
+                .and_then(|bytes| serde_json::from_slice::<Event>(&bytes).map_err(|error| error.to_string()));
             match event {
                 Ok(event) => marks.push(Mark { file: listed.name, event }),
                 Err(why) => problems.push(format!("left out {}: {why}", listed.name)),
             }
         }
-        marks.sort_by(|a, b| {
-            (nanoseconds(&a.event.at), &a.file).cmp(&(nanoseconds(&b.event.at), &b.file))
-        });
+        marks.sort_by(|a, b| (nanoseconds(&a.event.at), &a.file).cmp(&(nanoseconds(&b.event.at), &b.file)));
         Ok((marks, problems))
     }
 

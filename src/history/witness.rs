@@ -15,11 +15,10 @@ pub fn remarks(report: &Facts, view: &View) -> Vec<String> {
     let base_commit = &report.revisions[base].commit;
     let mut remarks = Vec::new();
     for point in report.points.iter().filter(|point| usize::from(point.revision) == head && point.gate) {
-        let of_base = report
-            .points
-            .iter()
-            .find(|other| other.key == point.key && usize::from(other.revision) == base);
-        let (Some(of_base), Some(series)) = (of_base, view.series.iter().find(|it| it.key == point.key)) else {
+        let of_base =
+            report.points.iter().find(|other| other.key == point.key && usize::from(other.revision) == base);
+        let (Some(of_base), Some(series)) = (of_base, view.series.iter().find(|it| it.key == point.key))
+        else {
             continue;
         };
         // This very run may be in the history already.
@@ -27,7 +26,13 @@ pub fn remarks(report: &Facts, view: &View) -> Vec<String> {
             series.points.iter().filter(|it| it.result_time != report.result_time).cloned().collect();
         let history = Series { points, ..series.clone() };
         remarks.extend(base_is_off(&history, base_commit, of_base.best));
-        remarks.extend(already_there(&history, base_commit, of_base.best, point.best, view.branch.as_deref()));
+        remarks.extend(already_there(
+            &history,
+            base_commit,
+            of_base.best,
+            point.best,
+            view.branch.as_deref(),
+        ));
     }
     remarks
 }
@@ -61,7 +66,13 @@ fn base_is_off(history: &Series, commit: &str, base: f64) -> Option<String> {
     })
 }
 
-fn already_there(history: &Series, commit: &str, base: f64, head: f64, branch: Option<&str>) -> Option<String> {
+fn already_there(
+    history: &Series,
+    commit: &str,
+    base: f64,
+    head: f64,
+    branch: Option<&str>,
+) -> Option<String> {
     let since = through(history, commit);
     let rows = course(history, LookbackMode::Steps).rows;
     let sd = distribution(&rows[..since]).sd.unwrap_or(0.0);

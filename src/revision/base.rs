@@ -187,9 +187,16 @@ impl Repository {
     pub fn default_branch_tip(&self) -> Result<(String, Commit), RevisionError> {
         let branch = self.default_branch(self.head_branch()?.as_deref())?;
         let local = self.local();
-        let own = branch_at(&local, format!("refs/heads/{}", branch.short).as_str().into(), branch.short, branch.role);
+        let own = branch_at(
+            &local,
+            format!("refs/heads/{}", branch.short).as_str().into(),
+            branch.short,
+            branch.role,
+        );
         let ahead = own.filter(|own| {
-            local.merge_base(own.commit, branch.commit).is_ok_and(|base| base.is_some_and(|base| base.detach() == branch.commit))
+            local
+                .merge_base(own.commit, branch.commit)
+                .is_ok_and(|base| base.is_some_and(|base| base.detach() == branch.commit))
         });
         let (spec, tip) = ahead.map_or((branch.spec, branch.commit), |own| (own.spec, own.commit));
         let doing = format!("read the commit {spec} is at");

@@ -36,15 +36,21 @@ impl Repository {
     /// # Errors
     ///
     /// When the git program or the remote fails.
-    pub fn fetch_history(&self, remote: &str, env: &[(OsString, OsString)]) -> Result<RefFiles, RevisionError> {
-        let listed = self.git(&["ls-remote", "--", remote, HISTORY_REF], env)?.map_err(failed("list", remote))?;
+    pub fn fetch_history(
+        &self,
+        remote: &str,
+        env: &[(OsString, OsString)],
+    ) -> Result<RefFiles, RevisionError> {
+        let listed =
+            self.git(&["ls-remote", "--", remote, HISTORY_REF], env)?.map_err(failed("list", remote))?;
         let Some(id) = listed.split_whitespace().next() else { return Ok(RefFiles::default()) };
         let id = gix::ObjectId::from_hex(id.as_bytes()).map_err(|error| RevisionError::Git {
             doing: format!("list the history of {remote}"),
             reason: format!("git answered {id:?}: {error}"),
         })?;
         if !self.local().has_object(id) {
-            let arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, HISTORY_REF];
+            let arguments =
+                ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, HISTORY_REF];
             self.git(&arguments, env)?.map_err(failed("fetch", remote))?;
         }
         self.history_files(id)
@@ -154,7 +160,13 @@ impl Repository {
         match self.git(&["push", "--quiet", "--no-verify", "--", remote, &refspec], env)? {
             Ok(_) => Ok(Pushed::Done),
             Err(why) => {
-                let overtaken = ["fetch first", "non-fast-forward", "[rejected]", "failed to update ref", "cannot lock ref"];
+                let overtaken = [
+                    "fetch first",
+                    "non-fast-forward",
+                    "[rejected]",
+                    "failed to update ref",
+                    "cannot lock ref",
+                ];
                 match overtaken.iter().any(|word| why.contains(word)) {
                     true => Ok(Pushed::Overtaken),
                     false => Err(failed("push", remote)(why)),
@@ -225,9 +237,8 @@ impl Folder {
         }
         entries.sort();
         let tree = gix::objs::Tree { entries };
-        let id = repository
-            .write_object(&tree)
-            .map_err(RevisionError::git("write a folder of the history"))?;
+        let id =
+            repository.write_object(&tree).map_err(RevisionError::git("write a folder of the history"))?;
         Ok(id.detach())
     }
 }

@@ -62,7 +62,12 @@ impl Repository {
     /// # Errors
     ///
     /// When a commit that should be there cannot be read.
-    pub fn left_line(&self, name: String, tip: &Commit, commit: &Commit) -> Result<Option<u32>, RevisionError> {
+    pub fn left_line(
+        &self,
+        name: String,
+        tip: &Commit,
+        commit: &Commit,
+    ) -> Result<Option<u32>, RevisionError> {
         let ancestors: HashSet<gix::ObjectId> = {
             let doing = || RevisionError::git(format!("walk the history of {}", commit.id.short()));
             let local = self.local();

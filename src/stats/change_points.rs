@@ -124,8 +124,10 @@ pub fn optimal_partition(logs: &[f64], min_change: f64) -> Partition {
     loop {
         let values: Vec<f64> = kept.iter().map(|&index| logs[index]).collect();
         let sums = Sums::new(&values);
-        let changes = merge_close(&sums, values.len(), cheapest_cuts(&sums, values.len(), penalty), min_change);
-        let bounds: Vec<usize> = [0].into_iter().chain(changes.iter().copied()).chain([values.len()]).collect();
+        let changes =
+            merge_close(&sums, values.len(), cheapest_cuts(&sums, values.len(), penalty), min_change);
+        let bounds: Vec<usize> =
+            [0].into_iter().chain(changes.iter().copied()).chain([values.len()]).collect();
         let alone: Vec<usize> = bounds
             .windows(2)
             .filter(|pair| pair[1] - pair[0] == 1 && pair[1] < values.len())
@@ -291,7 +293,8 @@ mod tests {
     fn pruned_cuts_cost_as_little_as_the_best_of_all_partitions() {
         for seed in 0..40 {
             let step = |index: usize| if noise(seed * 7 + index / 4) < 0.0 { 0.3 } else { 0.0 };
-            let values: Vec<f64> = (0..12).map(|index| 1.0 + step(index) + 0.02 * noise(seed + index)).collect();
+            let values: Vec<f64> =
+                (0..12).map(|index| 1.0 + step(index) + 0.02 * noise(seed + index)).collect();
             let logs = logs(&values);
             let sums = Sums::new(&logs);
             let penalty = penalty(sigma(&logs), logs.len());
@@ -300,8 +303,8 @@ mod tests {
                 let errors: f64 = bounds.windows(2).map(|pair| sums.squared_error(pair[0], pair[1])).sum();
                 errors + penalty * cuts.len() as f64
             };
-            let all =
-                (0u32..1 << 11).map(|bits| (1..12).filter(|cut| bits >> (cut - 1) & 1 == 1).collect::<Vec<usize>>());
+            let all = (0u32..1 << 11)
+                .map(|bits| (1..12).filter(|cut| bits >> (cut - 1) & 1 == 1).collect::<Vec<usize>>());
             let least = all.map(|cuts| price(&cuts)).fold(f64::INFINITY, f64::min);
             let found = price(&cheapest_cuts(&sums, 12, penalty));
             assert!(found <= least + 1e-12, "seed {seed}: {found} against {least}");

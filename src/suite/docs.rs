@@ -84,7 +84,11 @@ const SECTIONS: [(Table, &str, &str); 9] = [
     ),
     (Table::Accept, "`[[…accept]]` entries", "Not supported by this version."),
     (Table::Summary, "`summary`", "Not supported by this version."),
-    (Table::Tolerance, "`tolerance.METRIC`", "The practical tolerance of comparisons with the history (`history compare`); statuses and gates do not use it."),
+    (
+        Table::Tolerance,
+        "`tolerance.METRIC`",
+        "The practical tolerance of comparisons with the history (`history compare`); statuses and gates do not use it.",
+    ),
 ];
 
 /// The whole page.

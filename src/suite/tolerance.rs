@@ -100,7 +100,11 @@ impl Policy {
             MetricKind::Unspecified => true,
         };
         if !fits {
-            let of = if matches!(kind, MetricKind::Duration | MetricKind::Microbenchmark) { "times" } else { "bytes" };
+            let of = if matches!(kind, MetricKind::Duration | MetricKind::Microbenchmark) {
+                "times"
+            } else {
+                "bytes"
+            };
             return Err(format!("the kind `{kind}` is for {of}, and the unit is {}", unit.name()));
         }
         let (absolute, relative_percent) = match kind {
@@ -114,7 +118,10 @@ impl Policy {
             absolute: self.absolute.unwrap_or(absolute),
             relative_percent: self.relative_percent.unwrap_or(relative_percent),
         };
-        match [floors.absolute, floors.relative_percent].iter().all(|floor| floor.is_finite() && 0.0 <= *floor) {
+        match [floors.absolute, floors.relative_percent]
+            .iter()
+            .all(|floor| floor.is_finite() && 0.0 <= *floor)
+        {
             true => Ok(floors),
             false => Err("a floor is a finite number of 0 or more".to_owned()),
         }

@@ -96,7 +96,10 @@ impl Plain {
 
     /// All files of the store that are no cache, sorted.
     pub fn files(&self) -> Vec<PathBuf> {
-        files_below(&self.store()).into_iter().filter(|path| !path.starts_with(self.store().join("cache"))).collect()
+        files_below(&self.store())
+            .into_iter()
+            .filter(|path| !path.starts_with(self.store().join("cache")))
+            .collect()
     }
 }
 

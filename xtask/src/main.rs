@@ -4,6 +4,7 @@
 mod bench;
 mod calibrate;
 mod demo;
+mod history_bench;
 mod traces;
 
 use std::process::ExitCode;

@@ -80,8 +80,13 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     match failing.first() {
         None => Ok(ExitCode::Success),
         Some(first) => {
-            let more = if 1 < failing.len() { format!(" and {} more", failing.len() - 1) } else { String::new() };
-            ui.error(format!("{} {}{more} (--fail-on)", crate::report::text::visible(&first.benchmark), first.status));
+            let more =
+                if 1 < failing.len() { format!(" and {} more", failing.len() - 1) } else { String::new() };
+            ui.error(format!(
+                "{} {}{more} (--fail-on)",
+                crate::report::text::visible(&first.benchmark),
+                first.status
+            ));
             Ok(ExitCode::GateFailed)
         }
     }

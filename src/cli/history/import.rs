@@ -41,7 +41,8 @@ pub(super) struct ImportArgs {
 /// Reads everything, then stores everything.
 pub(super) fn import(args: &ImportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     if !SOURCES.contains(&args.from.as_str()) {
-        let near = nearest(&args.from, SOURCES).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let near =
+            nearest(&args.from, SOURCES).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         return Err(Error::Usage(format!("`--from {}`: not one of {}{near}", args.from, SOURCES.join(", "))));
     }
     let history = History::find(args.common.history.as_deref())?;
@@ -89,12 +90,15 @@ fn read(path: &Path, args: &ImportArgs, history: &History) -> Result<Records, Er
         let mut folders = Vec::new();
         folders_below(path, &mut folders).map_err(|error| refuse(error.to_string()))?;
         if folders.is_empty() {
-            return Err(refuse("no `new/benchmark.json` lies below it; name the `target/criterion` folder".to_owned()));
+            return Err(refuse(
+                "no `new/benchmark.json` lies below it; name the `target/criterion` folder".to_owned(),
+            ));
         }
         return Ok(criterion::records(&folders, &commit, time));
     }
     let bytes = read_file(path)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| refuse(format!("it is not UTF-8 text: {error}")))?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|error| refuse(format!("it is not UTF-8 text: {error}")))?;
     let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with(['{', '[']);
     match source {
@@ -145,7 +149,8 @@ fn commit_and_time(args: &ImportArgs, history: &History) -> Result<(String, i64)
         None => match (spec, stated) {
             (Some(spec), Some(time)) => Ok((spec.to_owned(), time)),
             _ => Err(Error::Usage(
-                "a criterion folder does not say its commit; name it with --commit and --timestamp".to_owned(),
+                "a criterion folder does not say its commit; name it with --commit and --timestamp"
+                    .to_owned(),
             )),
         },
     }
@@ -153,8 +158,9 @@ fn commit_and_time(args: &ImportArgs, history: &History) -> Result<(String, i64)
 
 /// The `new` directories below a folder that hold a `benchmark.json`.
 fn folders_below(directory: &Path, found: &mut Vec<criterion::Folder>) -> std::io::Result<()> {
-    let mut entries: Vec<PathBuf> =
-        fs_err::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let mut entries: Vec<PathBuf> = fs_err::read_dir(directory)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
     entries.sort();
     for path in entries {
         if !path.is_dir() || path.is_symlink() {

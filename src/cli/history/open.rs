@@ -88,7 +88,8 @@ impl History {
     /// The branch; `None` without a repository, and where nothing in the history is a commit of it.
     fn line(&self, index: &Index, marks: &[Mark], branch: Option<&str>) -> Result<Option<Line>, Error> {
         let Some(repository) = &self.repository else { return Ok(None) };
-        let foreign = index.reports.iter().filter_map(|report| report.content.as_ref().ok()).all(|run| run.imported);
+        let foreign =
+            index.reports.iter().filter_map(|report| report.content.as_ref().ok()).all(|run| run.imported);
         let tip = match branch {
             Some(branch) => Ok((branch.to_owned(), repository.resolve(branch)?)),
             None => repository.default_branch_tip(),
@@ -130,7 +131,12 @@ pub(super) fn mode(word: &str) -> Result<LookbackMode, Error> {
 }
 
 /// One of the words of a flag.
-pub(super) fn one_of<T: Copy>(flag: &str, word: &str, all: &[T], as_str: fn(T) -> &'static str) -> Result<T, Error> {
+pub(super) fn one_of<T: Copy>(
+    flag: &str,
+    word: &str,
+    all: &[T],
+    as_str: fn(T) -> &'static str,
+) -> Result<T, Error> {
     let words: Vec<&str> = all.iter().map(|value| as_str(*value)).collect();
     all.iter().copied().find(|value| as_str(*value) == word).ok_or_else(|| {
         let near = nearest(word, &words).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
@@ -192,7 +198,8 @@ impl Outputs {
 
 /// Prints an answer.
 pub(crate) fn present(text: &str) -> Result<(), Error> {
-    ui::print(text.as_bytes()).map_err(|error| Error::Execution(format!("failed to write to stdout: {error}")))
+    ui::print(text.as_bytes())
+        .map_err(|error| Error::Execution(format!("failed to write to stdout: {error}")))
 }
 
 /// JSON with its last line end.

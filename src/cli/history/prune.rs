@@ -36,7 +36,11 @@ pub(super) fn prune(args: &PruneArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let history = History::existing(&args.common)?;
     let now = i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
     let rule = Rule {
-        before: args.older_than.as_deref().map(|text| age(text).map(|age| now.saturating_sub(age))).transpose()?,
+        before: args
+            .older_than
+            .as_deref()
+            .map(|text| age(text).map(|age| now.saturating_sub(age)))
+            .transpose()?,
         keep: args.keep,
         machine: args.machine.clone(),
     };
@@ -75,6 +79,8 @@ fn age(text: &str) -> Result<i64, Error> {
         _ => None,
     };
     age.ok_or_else(|| {
-        Error::Usage(format!("`--older-than {text}`: write a number with h, d, w, m (30 days) or y, such as 90d"))
+        Error::Usage(format!(
+            "`--older-than {text}`: write a number with h, d, w, m (30 days) or y, such as 90d"
+        ))
     })
 }

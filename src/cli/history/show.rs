@@ -99,9 +99,9 @@ pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
 fn min_change(text: &str) -> Result<f64, Error> {
     let with_sign = if text.ends_with('%') { text.to_owned() } else { format!("{text}%") };
     let percent = parse_percent(&with_sign).ok().filter(|percent| (0.0..=1000.0).contains(percent));
-    percent
-        .map(|percent| percent / 100.0)
-        .ok_or_else(|| Error::Usage(format!("`--min-change {text}`: write a percentage from 0 to 1000, such as 5%")))
+    percent.map(|percent| percent / 100.0).ok_or_else(|| {
+        Error::Usage(format!("`--min-change {text}`: write a percentage from 0 to 1000, such as 5%"))
+    })
 }
 
 impl OneSeries {
@@ -132,7 +132,8 @@ impl OneSeries {
         };
         view.series.iter().rev().max_by_key(rank).ok_or_else(|| {
             let left_out = left_out(&view.left_out, view.branch.as_deref(), view.is_cut);
-            let because = if left_out.is_empty() { String::new() } else { format!(": {}", left_out.join("; ")) };
+            let because =
+                if left_out.is_empty() { String::new() } else { format!(": {}", left_out.join("; ")) };
             Error::Usage(format!("no result of `{}` is in a series{because}", self.bench))
         })
     }

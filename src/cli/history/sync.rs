@@ -40,9 +40,10 @@ pub(super) fn pull(args: &SyncArgs, ui: &Ui) -> Result<ExitCode, Error> {
 }
 
 fn repository(history: &History) -> Result<&Repository, Error> {
-    history.repository.as_ref().ok_or_else(|| {
-        Error::Usage("no git repository here; a history travels on a ref of one".to_owned())
-    })
+    history
+        .repository
+        .as_ref()
+        .ok_or_else(|| Error::Usage("no git repository here; a history travels on a ref of one".to_owned()))
 }
 
 /// What is set, for git's credentials and proxies.

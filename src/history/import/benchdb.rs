@@ -10,13 +10,17 @@ use crate::suite::metric::{Better, Unit};
 pub fn is_it(value: &Value) -> bool {
     let one = match value {
         Value::Array(items) => items.first(),
-        Value::Object(object) => match ["data", "results", "benchmark_results"].iter().find_map(|key| object.get(*key)) {
-            Some(Value::Array(items)) => items.first(),
-            _ => Some(value),
-        },
+        Value::Object(object) => {
+            match ["data", "results", "benchmark_results"].iter().find_map(|key| object.get(*key)) {
+                Some(Value::Array(items)) => items.first(),
+                _ => Some(value),
+            }
+        }
         _ => None,
     };
-    one.is_some_and(|one| one.get("tags").is_some() && (one.get("stats").is_some() || one.get("error").is_some()))
+    one.is_some_and(|one| {
+        one.get("tags").is_some() && (one.get("stats").is_some() || one.get("error").is_some())
+    })
 }
 
 /// The JSON values of a file: one document, or one a line.
@@ -49,7 +53,8 @@ pub fn read(documents: &[Value], commit_time: &dyn Fn(&str) -> Option<i64>) -> R
             match record(result, commit_time) {
                 Ok(record) => records.records.push(record),
                 Err(why) => {
-                    let id = result["id"].as_str().map_or_else(|| format!("result {}", number + 1), str::to_owned);
+                    let id =
+                        result["id"].as_str().map_or_else(|| format!("result {}", number + 1), str::to_owned);
                     records.left_out.push(format!("{id}: {why}"));
                 }
             }
@@ -63,11 +68,12 @@ fn record(result: &Value, commit_time: &dyn Fn(&str) -> Option<i64>) -> Result<R
     if !result["error"].is_null() {
         return Err("it holds an error".to_owned());
     }
-    let commit = [&result["github"]["commit"], &result["commit"]["sha"], &result["commit_hash"], &result["commit"]]
-        .into_iter()
-        .find_map(Value::as_str)
-        .filter(|commit| !commit.is_empty())
-        .ok_or("it names no commit")?;
+    let commit =
+        [&result["github"]["commit"], &result["commit"]["sha"], &result["commit_hash"], &result["commit"]]
+            .into_iter()
+            .find_map(Value::as_str)
+            .filter(|commit| !commit.is_empty())
+            .ok_or("it names no commit")?;
     if result["github"]["pr_number"].as_i64().is_some_and(|number| 0 < number) {
         return Err("it is of a pull request".to_owned());
     }

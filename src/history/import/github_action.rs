@@ -38,7 +38,8 @@ struct Bench {
 /// Whether the text looks like that data.
 pub fn is_it(text: &str) -> bool {
     let text = text.trim_start();
-    text.starts_with(PREFIX) || (text.starts_with('{') && text.contains("\"entries\"") && text.contains("\"benches\""))
+    text.starts_with(PREFIX)
+        || (text.starts_with('{') && text.contains("\"entries\"") && text.contains("\"benches\""))
 }
 
 /// Reads the data. Suites of several names become prefixes of the benchmarks' names.
@@ -49,7 +50,9 @@ pub fn is_it(text: &str) -> bool {
 pub fn read(text: &str) -> Result<Records, String> {
     let text = text.trim();
     let json = match text.strip_prefix(PREFIX) {
-        Some(rest) => rest.trim_start().strip_prefix('=').ok_or("there is no `=` behind window.BENCHMARK_DATA")?,
+        Some(rest) => {
+            rest.trim_start().strip_prefix('=').ok_or("there is no `=` behind window.BENCHMARK_DATA")?
+        }
         None => text,
     };
     let json = json.trim().trim_end_matches(';');

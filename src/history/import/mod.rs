@@ -11,7 +11,8 @@ use super::facts::IMPORT;
 use super::marks::{Action, Event};
 use super::tolerance::Policy;
 use crate::report::model::{
-    Benchmark, Exit, Machine, Report, ReportSide, Revision, RunWide, SCHEMA_VERSION, Statistics, Summary, Tool,
+    Benchmark, Exit, Machine, Report, ReportSide, Revision, RunWide, SCHEMA_VERSION, Statistics, Summary,
+    Tool,
 };
 use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use crate::suite::metric::{Better, Metric, Unit};
@@ -67,7 +68,9 @@ pub struct Imported {
 
 /// The direction of a unit: rates are better higher, all else lower.
 pub fn direction(unit: &str) -> Better {
-    let rate = unit.ends_with("/s") || unit.ends_with("/sec") || matches!(unit, "per_second" | "ops" | "rps" | "hz" | "Hz");
+    let rate = unit.ends_with("/s")
+        || unit.ends_with("/sec")
+        || matches!(unit, "per_second" | "ops" | "rps" | "hz" | "Hz");
     if rate { Better::Higher } else { Better::Lower }
 }
 
@@ -109,7 +112,8 @@ pub fn reports(records: &[Record], machine: Option<&str>) -> Imported {
         ));
     }
     imported.events.dedup();
-    imported.reports = groups.into_iter().map(|(time, ordinal, group)| report(time, ordinal, &group, machine)).collect();
+    imported.reports =
+        groups.into_iter().map(|(time, ordinal, group)| report(time, ordinal, &group, machine)).collect();
     imported
 }
 

@@ -1,8 +1,8 @@
 //! The plain CSV `commit,timestamp,benchmark,metric,unit,value[,mark][,machine]`.
 
 use super::{Record, Records, timestamp};
-use crate::history::series::View;
 use crate::history::marks::Said;
+use crate::history::series::View;
 use crate::report::csv::{cell, table, text_of_cell};
 use crate::report::read::ReadError;
 
@@ -91,12 +91,14 @@ pub fn read(bytes: &[u8]) -> Result<Records, ReadError> {
 
 /// The series of a view as such a table, with their machines and directions: importing it gives the same series.
 pub fn write(view: &View) -> String {
-    let heading = ["commit", "timestamp", "benchmark", "metric", "unit", "value", "mark", "machine", "better"];
+    let heading =
+        ["commit", "timestamp", "benchmark", "metric", "unit", "value", "mark", "machine", "better"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     for series in &view.series {
         let mut marked = None;
         for point in &series.points {
-            let mark = point.said == Some(Said::Begins) && marked.replace(point.position) != Some(point.position);
+            let mark =
+                point.said == Some(Said::Begins) && marked.replace(point.position) != Some(point.position);
             let better = match series.better {
                 crate::suite::metric::Better::Lower => "lower",
                 crate::suite::metric::Better::Higher => "higher",

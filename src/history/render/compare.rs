@@ -39,7 +39,8 @@ fn row(row: &ComparedRow) -> Vec<String> {
     let change = baseline.zip(row.contender).and_then(|((_, baseline), contender)| {
         (*baseline != 0.0).then(|| quantity::change(100.0 * (contender - baseline) / baseline.abs()))
     });
-    let at = baseline.map(|(commit, _)| format!("; baseline {}", short(&visible(commit)))).unwrap_or_default();
+    let at =
+        baseline.map(|(commit, _)| format!("; baseline {}", short(&visible(commit)))).unwrap_or_default();
     vec![
         if row.status == RowStatus::Regressed { "REGRESSED".to_owned() } else { row.status.to_string() },
         visible(&row.benchmark),

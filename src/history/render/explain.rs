@@ -36,7 +36,8 @@ pub fn text(series: &Series, it: &Explanation) -> String {
             if tolerance.within_tolerance { "; held back" } else { "" }
         );
     }
-    let _ = writeln!(text, "\nstatus as of this result: {} ({})", it.course.status, reason(series, &it.course));
+    let _ =
+        writeln!(text, "\nstatus as of this result: {} ({})", it.course.status, reason(series, &it.course));
     text
 }
 

@@ -98,7 +98,13 @@ fn merge(into: &mut Value, more: Value) {
 }
 
 /// `history show`: one series. `others` are the further series of the benchmark.
-pub fn show(series: &Series, judged: &Course, changes: &Changes, mode: LookbackMode, others: &[&Series]) -> Value {
+pub fn show(
+    series: &Series,
+    judged: &Course,
+    changes: &Changes,
+    mode: LookbackMode,
+    others: &[&Series],
+) -> Value {
     let mut value = json!({ "schema_version": SCHEMA_VERSION });
     merge(&mut value, key(series));
     merge(&mut value, course(series, judged));
@@ -111,7 +117,8 @@ pub fn show(series: &Series, judged: &Course, changes: &Changes, mode: LookbackM
         .zip(&stats)
         .enumerate()
         .map(|(index, (point, stats))| {
-            let z = stats.mean_before.and_then(|mean| z_score(point.best, mean, stats.sd_before, series.better));
+            let z =
+                stats.mean_before.and_then(|mean| z_score(point.best, mean, stats.sd_before, series.better));
             let level = levels.get(&index);
             json!({
                 "commit": point.commit.as_ref(),

@@ -40,18 +40,24 @@ pub(super) fn change(percent: Option<f64>) -> String {
 /// Aligned columns; `left` says which are text.
 pub(super) fn table(heading: &[&str], left: &[bool], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..heading.len())
-        .map(|column| rows.iter().map(|row| width(&row[column])).chain([width(heading[column])]).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter().map(|row| width(&row[column])).chain([width(heading[column])]).max().unwrap_or(0)
+        })
         .collect();
     let mut text = String::new();
     let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
     for row in [&heading].into_iter().chain(rows) {
-        let cells: Vec<String> = row
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| {
-                if left[column] { pad_right(cell, widths[column]) } else { pad_left(cell, widths[column]) }
-            })
-            .collect();
+        let cells: Vec<String> =
+            row.iter()
+                .enumerate()
+                .map(|(column, cell)| {
+                    if left[column] {
+                        pad_right(cell, widths[column])
+                    } else {
+                        pad_left(cell, widths[column])
+                    }
+                })
+                .collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }
@@ -60,7 +66,8 @@ pub(super) fn table(heading: &[&str], left: &[bool], rows: &[Vec<String>]) -> St
 
 /// The day of a commit.
 pub(super) fn day(seconds: i64) -> String {
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| "-".to_owned(), |time| time.strftime("%Y-%m-%d").to_string())
+    jiff::Timestamp::from_second(seconds)
+        .map_or_else(|_| "-".to_owned(), |time| time.strftime("%Y-%m-%d").to_string())
 }
 
 /// RFC 3339.
@@ -81,7 +88,10 @@ pub fn left_out(left_out: &LeftOut, branch: Option<&str>, is_cut: bool) -> Vec<S
     say(left_out.errored, "benchmarks that failed");
     say(left_out.duplicates, "reports of runs that another file reports too");
     let branch = visible(branch.unwrap_or("the branch"));
-    say(left_out.off_branch, &format!("results of commits that are not on the first-parent line of {branch}"));
+    say(
+        left_out.off_branch,
+        &format!("results of commits that are not on the first-parent line of {branch}"),
+    );
     if is_cut && 0 < left_out.off_branch {
         lines.push(
             "the clone is shallow, so older commits cannot be told from other branches' ones; `git fetch --unshallow` \

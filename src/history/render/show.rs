@@ -17,7 +17,12 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// The command that looks for the commit of a change.
 pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) -> String {
     let commit = |level: usize| short(&series.points[changes.levels[level].point].commit);
-    format!("cargo benchgate bisect {} {} {}", quoted(&series.key.label()), commit(change.before), commit(change.after))
+    format!(
+        "cargo benchgate bisect {} {} {}",
+        quoted(&series.key.label()),
+        commit(change.before),
+        commit(change.after)
+    )
 }
 
 /// A word a shell takes as it is, or in quotes.
@@ -30,7 +35,13 @@ fn quoted(word: &str) -> String {
 }
 
 /// The series for people: the newest `limit` results, 0 for all.
-pub fn text(series: &Series, course: &Course, changes: &Changes, limit: usize, width: Option<usize>) -> String {
+pub fn text(
+    series: &Series,
+    course: &Course,
+    changes: &Changes,
+    limit: usize,
+    width: Option<usize>,
+) -> String {
     let unit = series.key.unit();
     let mut text = format!("{}\n", series_name(&series.key));
     let _ = writeln!(text, "{}", sparkline(series, width.unwrap_or(80).clamp(20, 120)));
@@ -46,7 +57,8 @@ pub fn text(series: &Series, course: &Course, changes: &Changes, limit: usize, w
         .enumerate()
         .skip(skipped)
         .map(|(index, (point, stats))| {
-            let z = stats.mean_before.and_then(|mean| z_score(point.best, mean, stats.sd_before, series.better));
+            let z =
+                stats.mean_before.and_then(|mean| z_score(point.best, mean, stats.sd_before, series.better));
             let mut notes: Vec<String> = Vec::new();
             let mut note = |holds: bool, word: &str| {
                 if holds {
@@ -127,7 +139,8 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
         let _ = writeln!(text, "  {}", visible(&bisect_command(series, changes, found)));
     }
     if changes.changes.is_empty() && FEW <= n {
-        let _ = writeln!(text, "no change of level of at least {}", quantity::limit(changes.min_change * 100.0));
+        let _ =
+            writeln!(text, "no change of level of at least {}", quantity::limit(changes.min_change * 100.0));
     }
     if let Some(drift) = changes.drift_percent {
         let _ = writeln!(text, "drift from the first segment to the last: {}", quantity::change(drift));
@@ -141,7 +154,11 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
         n.saturating_sub(chained + 1)
     );
     if 0 < changes.not_positive {
-        let _ = writeln!(text, "{} results of 0 or below have no ratio and are left out here", changes.not_positive);
+        let _ = writeln!(
+            text,
+            "{} results of 0 or below have no ratio and are left out here",
+            changes.not_positive
+        );
     }
     if 0 < changes.older {
         let _ = writeln!(text, "{} older commits are left aside here", changes.older);

@@ -69,8 +69,11 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
             escape(&quantity::change(change.change_percent))
         );
     }
-    let bounds: Vec<usize> =
-        [0].into_iter().chain(changes.changes.iter().map(|change| change.after)).chain([values.len()]).collect();
+    let bounds: Vec<usize> = [0]
+        .into_iter()
+        .chain(changes.changes.iter().map(|change| change.after))
+        .chain([values.len()])
+        .collect();
     for pair in bounds.windows(2).filter(|pair| pair[0] < pair[1]) {
         let level = match changes.changes.iter().find(|change| change.after == pair[0]) {
             Some(change) => change.to,
