@@ -19,7 +19,6 @@ use crate::bench::{command, comparison, median, noise};
 const REPORTS: usize = 10_000;
 const BENCHMARKS: usize = 50;
 const POINTS: usize = 10_000;
-const DAY: i64 = 86_400;
 
 /// Prints the figures.
 pub(crate) fn run(binary: &Path) -> Result<(), Box<dyn Error>> {
@@ -42,7 +41,10 @@ pub(crate) fn run(binary: &Path) -> Result<(), Box<dyn Error>> {
     let (cold, cold_peak) = status(binary, folder.path())?;
     let warm: Result<Vec<(f64, f64)>, _> = (0..5).map(|_| status(binary, folder.path())).collect();
     let warm = warm?;
-    println!("  status, cold: {cold:.2} s, peak memory {:.0} MB   (wanted: under 10 s and 500 MB)", cold_peak / 1e6);
+    println!(
+        "  status, cold: {cold:.2} s, peak memory {:.0} MB   (wanted: under 10 s and 500 MB)",
+        cold_peak / 1e6
+    );
     println!(
         "  status, warm: {:.2} s, peak memory {:.0} MB, medians of 5   (wanted: under 1 s and 500 MB)",
         median(warm.iter().map(|it| it.0).collect()),
@@ -100,14 +102,18 @@ fn template() -> Report {
     assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit)
 }
 
-/// The report of another day: its commits, and values with noise of their own.
+/// So many minutes after a fixed time.
+fn minute(number: usize) -> String {
+    format!("2026-01-{:02}T{:02}:{:02}:00Z", 1 + number / 1440, number / 60 % 24, number % 60)
+}
+
+/// The report of another minute: its commits, and values with noise of their own.
 fn vary(report: &mut Report, number: usize) {
-    let at = |days: i64| Some(format!("{}", Day(DAY * (days + 1))));
-    report.started_at = at(number as i64);
+    report.started_at = Some(minute(number));
     for (index, revision) in report.revisions.iter_mut().enumerate() {
-        let commit = (number + index) as i64;
+        let commit = number + index;
         revision.commit = Some(format!("{commit:040x}"));
-        revision.committed_at = at(commit);
+        revision.committed_at = Some(minute(commit));
     }
     for (index, benchmark) in report.benchmarks.iter_mut().enumerate() {
         for side in &mut benchmark.sides {
@@ -117,24 +123,6 @@ fn vary(report: &mut Report, number: usize) {
                 statistics.median = value * 1.01;
             }
         }
-    }
-}
-
-/// Seconds since 1970 as RFC 3339, for days of the year 1970 and later.
-struct Day(i64);
-
-impl std::fmt::Display for Day {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Civil date of a day number (Howard Hinnant's algorithm).
-        let z = self.0.div_euclid(DAY) + 719_468;
-        let era = z.div_euclid(146_097);
-        let doe = z.rem_euclid(146_097);
-        let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-        let mp = (5 * doy + 2) / 153;
-        let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-        let year = yoe + era * 400 + i64::from(month <= 2);
-        write!(f, "{year:04}-{month:02}-{day:02}T00:00:00Z")
     }
 }
 
