@@ -323,3 +323,23 @@ fn unknown_benchmark_gets_the_nearest_name_and_a_missing_history_its_path() {
     assert_eq!(no_place.code, 3);
     assert!(no_place.stderr.contains("--history DIR"), "{}", no_place.stderr);
 }
+
+#[test]
+fn suite_says_how_the_history_is_looked_at_and_a_flag_overrules_it() {
+    let mut values = scattered(40, 100.0);
+    values.extend(scattered(60, 120.0));
+    let plain = Plain::of_table(&table(&values));
+    let mode = |more: &[&str]| {
+        let mut all = vec!["status", "--format", "json"];
+        all.extend(more);
+        plain.run(&all).ok().json()["lookback"].clone()
+    };
+    assert_eq!(mode(&[]), "steps");
+    plain.write("Cargo.toml", "[workspace.metadata.benchgate.history]\nlookback = \"plain\"\n");
+    assert_eq!(mode(&[]), "plain");
+    assert_eq!(mode(&["--lookback", "steps"]), "steps");
+    plain.write("Cargo.toml", "[package.metadata.benchgate]\nhistory.lookback = \"plan\"\n");
+    let wrong = plain.run(&["status"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("history.lookback = \"plan\": known are steps, plain"), "{}", wrong.stderr);
+}

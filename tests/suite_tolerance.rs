@@ -78,3 +78,13 @@ fn kind_follows_the_metric_and_the_harness() {
     assert_eq!(kind(Metric::AllocatedBytes, false), MetricKind::Allocation);
     assert_eq!(kind(Metric::Instructions, false), MetricKind::Unspecified);
 }
+
+#[test]
+fn lookback_of_the_history_is_read_and_checked() {
+    let suite = Project::default().package("a", "history.lookback = \"plain\"", &["parse"]).load();
+    assert_eq!(suite.run.lookback.as_str(), "plain");
+    assert_eq!(Project::default().package("a", "", &["parse"]).load().run.lookback.as_str(), "steps");
+    let errors = errors("history = { lookback = \"plane\", lookbak = 1 }");
+    assert!(errors[0].contains("did you mean"), "{errors:?}");
+    assert_eq!(errors.len(), 2);
+}

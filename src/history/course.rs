@@ -1,26 +1,15 @@
 //! The course of a series: steps that were confirmed begin a segment, and a regression stays open until it is back or
 //! accepted. Beyond seed document 1, whose window swallows a step within some results and is blind for two hundred more.
 
-use serde::{Deserialize, Serialize};
-
 use super::lookback::{Row, WINDOW, z_score};
 use super::status::{Judged, MIN_EARLIER, STATUS_Z, Status, clears_share, status};
 use crate::suite::metric::Better;
-use crate::suite::settings::word_enum;
+
+pub use crate::suite::run_wide::LookbackMode;
 
 /// What the results from a step on must weigh together: the sum of their z-scores over the root of their number. One
 /// result may be odd; five standard deviations of the mean of several are not.
 pub const STEP_WEIGHT: f64 = 5.0;
-
-word_enum! {
-    /// How a history is looked at.
-    LookbackMode {
-        /// With segments that begin at confirmed steps and changed toolchains, and regressions that stay open.
-        Steps = "steps",
-        /// Seed document 1 alone: only marks begin a segment.
-        Plain = "plain",
-    }
-}
 
 /// One row with what else is known of it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -55,7 +55,7 @@ In `args`, the values of `env`, `cwd`, `stdin` and `work.file`: `${root}` is the
 of the environment. `$${` is a literal `${`. A relative path is relative to the package's root in each revision.
 ";
 
-const SECTIONS: [(Table, &str, &str); 9] = [
+const SECTIONS: [(Table, &str, &str); 10] = [
     (
         Table::Root,
         "The benchgate table",
@@ -89,6 +89,7 @@ const SECTIONS: [(Table, &str, &str); 9] = [
         "`tolerance.METRIC`",
         "The practical tolerance of comparisons with the history (`history compare`); statuses and gates do not use it.",
     ),
+    (Table::History, "`history`", "What the verbs of `history` read, without a flag that says otherwise."),
 ];
 
 /// The whole page.

@@ -21,6 +21,8 @@ pub enum Table {
     Summary,
     /// `tolerance.METRIC`.
     Tolerance,
+    /// `history`.
+    History,
 }
 
 /// The level a table belongs to.
@@ -110,7 +112,7 @@ const fn later(
 }
 
 use Levels::{All, Entry as InEntry, Run, Tables};
-use Table::{Accept, Budget, Entry, Judge, Metric, Root, Summary, Tolerance, Work};
+use Table::{Accept, Budget, Entry, History, Judge, Metric, Root, Summary, Tolerance, Work};
 
 /// All keys, in the order the documentation lists them.
 #[rustfmt::skip]
@@ -138,6 +140,7 @@ pub const KEYS: &[Key] = &[
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),
     later(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
     later(Root, Tables, "summary", "table", "", "How the whole run is summed up."),
+    key(Root, Run, "history", "table", "", "How the history is looked at."),
     key(Root, Tables, "tolerance", "table of tables", "", "The smallest change of a metric that counts in a comparison with the history."),
 
     key(Judge, All, "preset", "`default`, `fixed` or `effect`", "one of them", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
@@ -201,6 +204,8 @@ pub const KEYS: &[Key] = &[
     key(Tolerance, Tables, "metric_kind", "`duration`, `microbenchmark`, `memory_peak`, `heap_live`, `allocation` or `unspecified`", "a function's latency `microbenchmark`, a program's times `duration`, peak_rss `memory_peak`, allocated_bytes `allocation`, else `unspecified`", "The kind of the metric, from which the floors have their defaults."),
     key(Tolerance, Tables, "absolute", "duration, size or whole number, by the metric's unit; a plain number for your own", "duration 30 ms; memory_peak and heap_live 8 MiB; else 0", "The absolute floor; 0 turns it off."),
     key(Tolerance, Tables, "relative_percent", "number or \"5%\", 0 to 1000", "memory_peak and heap_live 5; else 0", "The relative floor, in per cent of what a value is compared with; 0 turns it off. The larger floor counts, and a change exactly at it is within."),
+
+    key(History, Run, "lookback", "`steps` or `plain`", "\"steps\"", "`steps`: confirmed steps and changed toolchains begin a segment, and a regression stays open until it is back or accepted; `plain`: only marks begin a segment."),
 ];
 
 /// The keys that may stand in a table of that level. An entry takes the keys for every benchmark, too.
@@ -251,6 +256,7 @@ fn home_of(key: &Key) -> &'static str {
         Accept => "an [[…accept]] entry",
         Summary => "the `summary` table",
         Tolerance => "`tolerance.METRIC`",
+        History => "the `history` table",
     }
 }
 

@@ -14,7 +14,7 @@ use super::read_launch::read_launch;
 use super::reader::{
     Reader, boolean, duration, max_percent, number, ratio, show_percent, text, texts, whole, word, words,
 };
-use super::run_wide::{AlsoFailOn, RunLayer};
+use super::run_wide::{AlsoFailOn, LookbackMode, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
 use super::tolerance::MetricKind;
 
@@ -75,7 +75,7 @@ pub(super) fn read_table(
     };
     reader.check_keys(Table::Root, level, sink);
     let mut layer = TableLayer {
-        run: read_run(&reader, sink),
+        run: read_run(&reader, level, sink),
         bench: read_bench(&reader, level, false, sink),
         entries: Vec::new(),
     };
@@ -106,7 +106,11 @@ pub(super) fn read_table(
     layer
 }
 
-fn read_run(reader: &Reader<'_>, sink: &mut Sink) -> RunLayer {
+fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
+    let history = reader.child("history", "history = { lookback = \"plain\" }", sink);
+    if let Some(history) = &history {
+        history.check_keys(Table::History, level, sink);
+    }
     RunLayer {
         base: reader.read("base", sink, text),
         max_time_ns: reader.read("max_time", sink, duration(1..=168 * HOUR_NS)),
@@ -117,6 +121,9 @@ fn read_run(reader: &Reader<'_>, sink: &mut Sink) -> RunLayer {
         features: reader.read("features", sink, texts),
         target: reader.read("target", sink, text),
         snapshot_include: reader.read("snapshot_include", sink, snapshot_globs),
+        lookback: history.and_then(|history| {
+            history.read("lookback", sink, word(LookbackMode::ALL, LookbackMode::as_str))
+        }),
     }
 }
 

@@ -19,6 +19,16 @@ word_enum! {
     }
 }
 
+word_enum! {
+    /// How a history is looked at.
+    LookbackMode {
+        /// With segments that begin at confirmed steps and changed toolchains, and regressions that stay open.
+        Steps = "steps",
+        /// Seed document 1 alone: only marks begin a segment.
+        Plain = "plain",
+    }
+}
+
 /// The run-wide settings, resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunWideSettings {
@@ -44,6 +54,8 @@ pub struct RunWideSettings {
     pub target: Option<String>,
     /// Globs of ignored files that are part of a head taken from the working tree.
     pub snapshot_include: Vec<String>,
+    /// How the history is looked at.
+    pub lookback: LookbackMode,
 }
 
 /// What one table says of the run.
@@ -58,6 +70,7 @@ pub(super) struct RunLayer {
     pub(super) features: Option<Set<Vec<String>>>,
     pub(super) target: Option<Set<String>>,
     pub(super) snapshot_include: Option<Set<Vec<String>>>,
+    pub(super) lookback: Option<Set<LookbackMode>>,
 }
 
 /// Settles the run-wide keys of the workspace, the selected packages and the command line.
@@ -83,6 +96,7 @@ pub(super) fn settle(
     let features = settle_key!(features, "features");
     let target = settle_key!(target, "target");
     let snapshot_include = settle_key!(snapshot_include, "snapshot_include");
+    let lookback = settle_key!(lookback, "history.lookback");
     let mut also_fail_on = overrides.also_fail_on.clone().or(also_fail_on).unwrap_or_default();
     also_fail_on.sort_unstable();
     also_fail_on.dedup();
@@ -98,6 +112,7 @@ pub(super) fn settle(
         no_default_features: overrides.no_default_features,
         target: overrides.target.clone().or(target),
         snapshot_include: snapshot_include.unwrap_or_default(),
+        lookback: lookback.unwrap_or(LookbackMode::Steps),
     }
 }
 

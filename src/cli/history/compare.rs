@@ -48,7 +48,7 @@ pub(super) struct CompareArgs {
 /// Compares and shows the rows.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
-    let mode = mode(&args.lookback.lookback)?;
+    let mode = mode(args.lookback.lookback.as_deref())?;
     for (flag, number) in [("--threshold", args.threshold), ("--threshold-z", args.threshold_z)] {
         if !(number.is_finite() && 0.0 < number) {
             return Err(Error::Usage(format!("`{flag} {number}`: write a number above 0")));

@@ -28,7 +28,7 @@ pub(super) struct ExplainArgs {
 /// Explains one result.
 pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
-    let mode = mode(&args.lookback.lookback)?;
+    let mode = mode(args.lookback.lookback.as_deref())?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     let view = args.series.view(&loaded)?;

@@ -125,9 +125,35 @@ impl Loaded {
     }
 }
 
-/// `--lookback`.
-pub(super) fn mode(word: &str) -> Result<LookbackMode, Error> {
-    one_of("--lookback", word, LookbackMode::ALL, LookbackMode::as_str)
+/// `--lookback`, else what the nearest manifest that says something says.
+pub(super) fn mode(word: Option<&str>) -> Result<LookbackMode, Error> {
+    if let Some(word) = word {
+        return one_of("--lookback", word, LookbackMode::ALL, LookbackMode::as_str);
+    }
+    let cwd = std::env::current_dir()
+        .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))?;
+    for directory in cwd.ancestors() {
+        let path = directory.join("Cargo.toml");
+        let Ok(text) = fs_err::read_to_string(&path) else { continue };
+        // A manifest that cargo cannot read is told of by the verbs that ask cargo.
+        let Ok(manifest) = text.parse::<toml::Table>() else { continue };
+        let of = |root: &str| {
+            let value =
+                manifest.get(root)?.get("metadata")?.get("benchgate")?.get("history")?.get("lookback")?;
+            Some(value.as_str().unwrap_or_default().to_owned())
+        };
+        if let Some(word) = of("package").or_else(|| of("workspace")) {
+            return LookbackMode::from_word(&word).ok_or_else(|| {
+                let words: Vec<&str> = LookbackMode::ALL.iter().map(|mode| mode.as_str()).collect();
+                Error::Configuration(format!(
+                    "{}: history.lookback = {word:?}: known are {}",
+                    path.display(),
+                    words.join(", ")
+                ))
+            });
+        }
+    }
+    Ok(LookbackMode::Steps)
 }
 
 /// One of the words of a flag.

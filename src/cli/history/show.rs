@@ -54,14 +54,15 @@ pub(super) struct OneSeries {
 #[derive(Debug, Clone, Args)]
 pub(super) struct LookbackFlag {
     /// steps: confirmed steps and new toolchains begin a segment, regressions stay open; plain: only marks begin one
-    #[arg(long, value_name = "MODE", default_value = "steps", help_heading = "History")]
-    pub(super) lookback: String,
+    /// [default: `history.lookback` of the suite, else steps]
+    #[arg(long, value_name = "MODE", help_heading = "History")]
+    pub(super) lookback: Option<String>,
 }
 
 /// Shows the series.
 pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json", "svg"])?;
-    let mode = mode(&args.lookback.lookback)?;
+    let mode = mode(args.lookback.lookback.as_deref())?;
     let method = one_of("--change-points", &args.change_points, Method::ALL, Method::as_str)?;
     let min_change = min_change(&args.min_change)?;
     let history = History::existing(&args.common)?;

@@ -30,7 +30,7 @@ pub(super) struct StatusArgs {
 /// Shows the statuses.
 pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
-    let mode = mode(&args.lookback.lookback)?;
+    let mode = mode(args.lookback.lookback.as_deref())?;
     let fail_on: Vec<Status> = args
         .fail_on
         .iter()
