@@ -245,6 +245,7 @@ mod tests {
             median,
             samples: 8,
             report: 0,
+            revision: 0,
             rustc: "".into(),
             said: None,
             reason: None,
@@ -302,5 +303,14 @@ mod tests {
         let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
         assert_eq!((found.levels.len(), found.not_positive), (5, 3));
         assert!(changes(&series(vec![point(0, 1, 0.0, &[])]), Method::Binary, MIN_CHANGE).levels.is_empty());
+    }
+    #[test]
+    fn series_of_100_000_commits_is_cut_by_its_newest_ones() {
+        let level = |commit: usize| if commit < 90_000 { 100.0 } else { 110.0 };
+        let points = (0..100_000).map(|commit| point(commit, 1, level(commit), &[])).collect();
+        let found = changes(&series(points), Method::Binary, MIN_CHANGE);
+        assert_eq!((found.older, found.levels.len()), (100_000 - MOST, MOST));
+        let at: Vec<usize> = found.changes.iter().map(|change| change.after).collect();
+        assert_eq!(at, [MOST - 10_000]);
     }
 }

@@ -555,4 +555,18 @@ mod tests {
         assert_eq!(steps(&[]).status, Status::Insufficient);
         assert_eq!(steps(&[1.0]).why, Why::FewResults(0));
     }
+
+    #[test]
+    fn series_without_rest_and_series_of_100_000_results_come_to_an_end() {
+        // A new level every three results: a step is confirmed again and again, and gone through again.
+        let restless: Vec<f64> = (0..6000)
+            .map(|index| 100.0 * 1.3_f64.powi(index / 3 % 7) * noise(index as usize, 0.01))
+            .collect();
+        let course = steps(&restless);
+        assert!(!course.steps.is_empty());
+        assert!(course.steps.windows(2).all(|pair| pair[0].index < pair[1].index));
+        let course = steps(&levels(&[(90_000, 100.0), (10_000, 110.0)], 0.01));
+        assert_eq!(course.steps.iter().map(|step| step.index).collect::<Vec<_>>(), [90_000]);
+        assert_eq!(course.status, Status::Regressed);
+    }
 }

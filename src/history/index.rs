@@ -51,7 +51,7 @@ pub struct IndexedRun {
     pub revisions: Vec<RevisionFacts>,
     /// Benchmarks that failed.
     pub errored: u32,
-    /// The numbers.
+    /// The numbers, by series and revision.
     pub points: Vec<IndexedPoint>,
 }
 
@@ -74,6 +74,15 @@ pub struct IndexedPoint {
     pub median: f64,
     /// The practical tolerance.
     pub floors: Floors,
+}
+
+impl IndexedRun {
+    /// The numbers of one series.
+    pub fn of_series(&self, key: u32) -> &[IndexedPoint] {
+        let start = self.points.partition_point(|point| point.key < key);
+        let count = self.points[start..].iter().take_while(|point| point.key == key).count();
+        &self.points[start..start + count]
+    }
 }
 
 impl Index {
@@ -160,6 +169,8 @@ impl Index {
                 floors: point.floors,
             });
         }
+        // The sides of one series next to one another, to be found quickly.
+        points.sort_by_key(|point: &IndexedPoint| (point.key, point.revision));
         self.machines.insert(facts.machine.to_string(), facts.machine_description);
         IndexedRun {
             run: facts.run,

@@ -1,6 +1,6 @@
 //! From the index to series: which results enter, in which order, and what was left out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::index::{Index, IndexedPoint, IndexedRun};
@@ -49,6 +49,8 @@ pub struct Point {
     pub samples: u32,
     /// The report, as an index into the index's.
     pub report: usize,
+    /// The revision of that report, as an index into its revisions.
+    pub revision: u8,
     /// The compiler.
     pub rustc: Arc<str>,
     /// What is said of its commit.
@@ -118,7 +120,7 @@ impl View {
         };
         let kept: Vec<bool> = index.keys.iter().enumerate().map(|(number, key)| keep(number, key)).collect();
         let places = Places::new(line);
-        let mut by_key: BTreeMap<&SeriesKey, Vec<(Point, IndexedPoint)>> = BTreeMap::new();
+        let mut by_key: Vec<Vec<Point>> = vec![Vec::new(); index.keys.len()];
         let mut runs = HashSet::new();
         for (number, report) in index.reports.iter().enumerate() {
             let run = match &report.content {
@@ -145,13 +147,18 @@ impl View {
                     Standing::OffBranch => view.left_out.off_branch += 1,
                     Standing::NoCommit => view.left_out.no_commit += 1,
                     Standing::At(place) => {
-                        let result = to_point(run, point, place, number);
-                        by_key.entry(&index.keys[point.key as usize]).or_default().push((result, *point));
+                        by_key[point.key as usize].push(to_point(run, point, place, number));
                     }
                 }
             }
         }
-        view.series = by_key.into_iter().map(|(key, points)| series(key, points, &places, marks)).collect();
+        view.series = by_key
+            .into_iter()
+            .enumerate()
+            .filter(|(_, points)| !points.is_empty())
+            .map(|(number, points)| series(index, number, points, &places, marks))
+            .collect();
+        view.series.sort_by(|a, b| a.key.cmp(&b.key));
         view
     }
 }
@@ -222,9 +229,9 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
     let own = &run.revisions[usize::from(point.revision)].commit;
     // The other revisions of this run were measured in turn with this one: their ratios are free of drift.
     let ratios = run
-        .points
+        .of_series(point.key)
         .iter()
-        .filter(|other| other.key == point.key && other.revision != point.revision)
+        .filter(|other| other.revision != point.revision)
         .map(|other| (run.revisions[usize::from(other.revision)].clone(), point.median / other.median))
         .filter(|(other, ratio)| {
             !other.dirty
@@ -246,6 +253,7 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         median: point.median,
         samples: point.samples,
         report,
+        revision: point.revision,
         rustc: run.rustc.clone(),
         said: None,
         reason: None,
@@ -254,23 +262,15 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
     }
 }
 
-fn series(
-    key: &SeriesKey,
-    mut points: Vec<(Point, IndexedPoint)>,
-    places: &Places,
-    marks: &[Mark],
-) -> Series {
-    points.sort_by_key(|(point, _)| (point.place, point.result_time));
+fn series(index: &Index, number: usize, mut points: Vec<Point>, places: &Places, marks: &[Mark]) -> Series {
+    let key = &index.keys[number];
+    points.sort_by_key(|point| (point.place, point.result_time));
     // Commits of one second stay two where the line tells them apart.
     let mut position = 0;
-    for index in 1..points.len() {
-        position += i64::from(points[index].0.place != points[index - 1].0.place);
-        points[index].0.position = position;
-    }
-    let newest = points.last().expect("a series is made of the points it has").1;
-    let mut points: Vec<Point> = points.into_iter().map(|(point, _)| point).collect();
-    for index in 1..points.len() {
-        points[index].other_toolchain = points[index].rustc != points[index - 1].rustc;
+    for later in 1..points.len() {
+        position += i64::from(points[later].place != points[later - 1].place);
+        points[later].position = position;
+        points[later].other_toolchain = points[later].rustc != points[later - 1].rustc;
     }
     for mark in marks.iter().filter(|mark| mark.event.is_about(key)) {
         let exact = points.iter().position(|point| *point.commit == *mark.event.commit);
@@ -287,6 +287,13 @@ fn series(
             }
         }
     }
+    let newest = points.last().expect("a series is made of the points it has");
+    let run = index.reports[newest.report].content.as_ref().expect("a point comes from a run that was read");
+    let newest = run
+        .points
+        .iter()
+        .find(|point| point.key as usize == number && point.revision == newest.revision)
+        .expect("a point comes from this run");
     Series { key: key.clone(), better: newest.better, gate: newest.gate, floors: newest.floors, points }
 }
 
