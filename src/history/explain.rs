@@ -1,6 +1,6 @@
 //! Every condition of a status, with its number and its limit, as of one commit.
 
-use super::course::{Course, LookbackMode, STEP_WEIGHT};
+use super::course::{Course, LookbackMode, MOST_WEIGHT, STEP_WEIGHT};
 use super::lookback::{Distribution, Row, SHIFT_SD, WINDOW, distribution, rolling, z_score};
 use super::overview::{course, is_counted};
 use super::series::Series;
@@ -153,7 +153,7 @@ fn run_of(rows: &[Row], flags: &[super::lookback::Rolling], series: &Series) -> 
         match z {
             Some(z) if STATUS_Z < z.abs() && (side == 0.0 || z.signum() == side) => {
                 side = z.signum();
-                run.push(z.abs());
+                run.push(z.abs().min(MOST_WEIGHT));
             }
             _ => break,
         }
