@@ -147,12 +147,12 @@ fn status_conditions(
 /// The z-scores of the newest rows that are beyond the threshold on the side of the newest.
 fn run_of(rows: &[Row], flags: &[super::lookback::Rolling], series: &Series) -> Vec<f64> {
     let mut run = Vec::new();
-    let mut side = 0.0;
+    let mut side = None;
     for (row, stats) in rows.iter().zip(flags).rev() {
         let z = stats.mean_before.and_then(|mean| z_score(row.value, mean, stats.sd_before, series.better));
         match z {
-            Some(z) if STATUS_Z < z.abs() && (side == 0.0 || z.signum() == side) => {
-                side = z.signum();
+            Some(z) if STATUS_Z < z.abs() && side.is_none_or(|better| better == (0.0 < z)) => {
+                side = Some(0.0 < z);
                 run.push(z.abs().min(MOST_WEIGHT));
             }
             _ => break,

@@ -4,6 +4,8 @@
 //! computed is in `fixtures/golden/history/README.md`. Windows are evaluated directly, not by a running update, so that a
 //! window of equal values has exactly that mean and a spread of exactly 0.
 
+use std::cmp::Ordering;
+
 use crate::stats::quantile;
 use crate::suite::metric::Better;
 
@@ -181,7 +183,7 @@ fn flags(values: &[f64], from: usize) -> Vec<Rolling> {
         let window = &kept[begin.min(end)..end];
         match (mean(window), standard_deviation(window)) {
             // Against no spread at all any other change is a jump.
-            (Some(mean), Some(0.0)) => change.total_cmp(&mean).is_ne() && change != mean,
+            (Some(mean), Some(0.0)) => !same(change, mean),
             (Some(mean), Some(sd)) => SHIFT_SD < ((change - mean) / sd).abs(),
             _ => false,
         }
@@ -242,7 +244,7 @@ fn for_each_position(rows: &[Row], members: &[usize], mut each: impl FnMut(Windo
 /// The mean; of equal values exactly that value.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     let first = *values.first()?;
-    if values.iter().all(|value| *value == first) {
+    if values.iter().all(|&value| same(value, first)) {
         return Some(first);
     }
     Some(sum(values, |value| value) / values.len() as f64)
@@ -253,12 +255,17 @@ pub(super) fn standard_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }
-    if values.iter().all(|value| *value == values[0]) {
+    if values.iter().all(|&value| same(value, values[0])) {
         return Some(0.0);
     }
     let centre = mean(values)?;
     let squares = sum(values, |value| (value - centre) * (value - centre));
     Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// Whether two numbers are one: here equality to the last bit is the point.
+fn same(a: f64, b: f64) -> bool {
+    a.partial_cmp(&b) == Some(Ordering::Equal)
 }
 
 /// A sum in eight lanes: quick, and more exact than one running sum.

@@ -118,11 +118,9 @@ impl Store {
                 self.directory.display()
             ))
         };
-        if let Ok(found) = fs::read(&path) {
-            if found == bytes {
-                return Ok(Added::Known(name.to_owned()));
-            }
-            // A torn copy under the name of this very content: it is replaced by what the name promises.
+        // A torn copy under the name of this very content is replaced by what the name promises.
+        if fs::read(&path).is_ok_and(|found| found == bytes) {
+            return Ok(Added::Known(name.to_owned()));
         }
         let parent = path.parent().expect("a name in the store has a folder");
         fs::create_dir_all(parent).map_err(failed)?;

@@ -66,6 +66,9 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
+/// What the results of one report share: commit, time, machine.
+type Place<'a> = (&'a str, i64, Option<&'a str>);
+
 /// The direction of a unit: rates are better higher, all else lower.
 pub fn direction(unit: &str) -> Better {
     let rate = unit.ends_with("/s")
@@ -78,8 +81,8 @@ pub fn direction(unit: &str) -> Better {
 pub fn reports(records: &[Record], machine: Option<&str>) -> Imported {
     let mut imported = Imported::default();
     let mut groups: Vec<(i64, u32, Vec<&Record>)> = Vec::new();
-    let mut places: HashMap<(&str, i64, Option<&str>, u32), usize> = HashMap::new();
-    let mut repetitions: HashMap<(&str, i64, Option<&str>, &str, &str, &str), u32> = HashMap::new();
+    let mut places: HashMap<(Place<'_>, u32), usize> = HashMap::new();
+    let mut repetitions: HashMap<(Place<'_>, [&str; 3]), u32> = HashMap::new();
     let mut at_time: HashMap<i64, u32> = HashMap::new();
     let mut units: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for record in records {
@@ -87,10 +90,10 @@ pub fn reports(records: &[Record], machine: Option<&str>) -> Imported {
         let place = (record.commit.as_str(), record.timestamp, machine);
         // A second result of one commit is a repetition, in a report of its own.
         let repetition = repetitions
-            .entry((place.0, place.1, place.2, &record.benchmark, &record.metric, &record.unit))
+            .entry((place, [&record.benchmark, &record.metric, &record.unit]))
             .and_modify(|count| *count += 1)
             .or_insert(0);
-        let group = *places.entry((place.0, place.1, place.2, *repetition)).or_insert_with(|| {
+        let group = *places.entry((place, *repetition)).or_insert_with(|| {
             // Results of one second keep their order by a nanosecond each.
             let ordinal = at_time.entry(record.timestamp).and_modify(|ordinal| *ordinal += 1).or_insert(0);
             groups.push((record.timestamp, *ordinal, Vec::new()));
