@@ -1,6 +1,7 @@
 //! Change points of a series, on interleaved ratios where there are any, and its drift from first to last.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -98,9 +99,14 @@ pub struct Changes {
     pub older: usize,
 }
 
-/// The change points of a series.
-pub fn changes(series: &Series, method: Method, min_change: f64) -> Changes {
-    let mut levels = commit_levels(&series.points);
+/// The change points of a series. `ratios` knows the interleaved ratios of a result to other commits.
+pub fn changes(
+    series: &Series,
+    ratios: impl Fn(&Point) -> Vec<(Arc<str>, f64)>,
+    method: Method,
+    min_change: f64,
+) -> Changes {
+    let mut levels = commit_levels(&series.points, ratios);
     let not_positive = newest_per_commit(&series.points).len() - levels.len();
     let older = levels.len().saturating_sub(MOST);
     levels.drain(..older);
@@ -172,7 +178,7 @@ fn newest_per_commit(points: &[Point]) -> Vec<usize> {
 }
 
 /// The level of each commit, carried from one to the next.
-fn commit_levels(points: &[Point]) -> Vec<CommitLevel> {
+fn commit_levels(points: &[Point], ratios: impl Fn(&Point) -> Vec<(Arc<str>, f64)>) -> Vec<CommitLevel> {
     let mut levels: Vec<CommitLevel> = Vec::new();
     let mut place: HashMap<&str, usize> = HashMap::new();
     let mut of_commit: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -187,12 +193,12 @@ fn commit_levels(points: &[Point]) -> Vec<CommitLevel> {
         let (level, joined) = match levels.last() {
             None => (point.median, Joined::First),
             Some(before) => {
-                // The nearest commit before that was measured in one run with this one, by the newest such run.
+                // The nearest commit before that was measured in one run with this one; of several such runs the newest,
+                // which is the last of equals.
                 let chained = of_commit[&*point.commit]
                     .iter()
-                    .rev()
-                    .flat_map(|&own| &points[own].ratios)
-                    .filter_map(|(other, ratio)| place.get(&**other).map(|&at| (at, *ratio)))
+                    .flat_map(|&own| ratios(&points[own]))
+                    .filter_map(|(other, ratio)| place.get(&*other).map(|&at| (at, ratio)))
                     .max_by_key(|(at, _)| *at);
                 match chained {
                     Some((at, ratio)) => (levels[at].level * ratio, Joined::Chained),
@@ -209,10 +215,16 @@ fn commit_levels(points: &[Point]) -> Vec<CommitLevel> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::history::key::SeriesKey;
     use crate::history::tolerance::{Floors, MetricKind};
     use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
+
+    fn changes(series: &Series, method: Method, min_change: f64) -> Changes {
+        super::changes(series, |_| Vec::new(), method, min_change)
+    }
 
     fn series(points: Vec<Point>) -> Series {
         let target = TargetId { package: "p".into(), kind: TargetKind::Bench, target: "t".into() };
@@ -233,7 +245,7 @@ mod tests {
         }
     }
 
-    fn point(commit: usize, session: i64, median: f64, ratios: &[(usize, f64)]) -> Point {
+    fn point(commit: usize, session: i64, median: f64) -> Point {
         Point {
             commit: format!("c{commit}").as_str().into(),
             committed_at: commit as i64,
@@ -250,10 +262,6 @@ mod tests {
             said: None,
             reason: None,
             other_toolchain: false,
-            ratios: ratios
-                .iter()
-                .map(|(other, ratio)| (format!("c{other}").as_str().into(), *ratio))
-                .collect(),
         }
     }
 
@@ -265,11 +273,19 @@ mod tests {
             let speed = if commit % 2 == 1 { 120.0 } else { 100.0 };
             let step = |commit: usize| if commit < 20 { 1.0 } else { 1.1 };
             let (base, head) = (speed * step(commit - 1), speed * step(commit));
-            points.push(point(commit - 1, commit as i64, base, &[(commit, base / head)]));
-            points.push(point(commit, commit as i64, head, &[(commit - 1, head / base)]));
+            points.push(point(commit - 1, commit as i64, base));
+            points.push(point(commit, commit as i64, head));
         }
         points.sort_by_key(|point| (point.position, point.result_time));
-        let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
+        // The other result of the same session.
+        let all = points.clone();
+        let ratios = |point: &Point| -> Vec<(Arc<str>, f64)> {
+            all.iter()
+                .filter(|other| other.result_time == point.result_time && other.commit != point.commit)
+                .map(|other| (other.commit.clone(), point.median / other.median))
+                .collect()
+        };
+        let found = super::changes(&series(points), ratios, Method::Optimal, MIN_CHANGE);
         assert!(found.levels[1..].iter().all(|level| level.joined == Joined::Chained));
         let at: Vec<usize> = found.changes.iter().map(|change| change.after).collect();
         assert_eq!(at, [20]);
@@ -279,7 +295,7 @@ mod tests {
 
     #[test]
     fn commits_without_a_run_in_common_are_joined_by_their_medians() {
-        let points = (0..6).map(|commit| point(commit, commit as i64, 100.0 + commit as f64, &[])).collect();
+        let points = (0..6).map(|commit| point(commit, commit as i64, 100.0 + commit as f64)).collect();
         let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
         assert!(found.levels[1..].iter().all(|level| level.joined == Joined::Sessions));
         assert!(found.levels.iter().all(|level| (level.level - level.median).abs() < 1e-9));
@@ -287,9 +303,9 @@ mod tests {
 
     #[test]
     fn newest_result_of_a_commit_counts_and_the_newest_commit_is_provisional() {
-        let mut points: Vec<Point> = (0..8).map(|commit| point(commit, 1, 100.0, &[])).collect();
-        points.push(point(8, 1, 100.0, &[]));
-        points.push(point(8, 2, 130.0, &[]));
+        let mut points: Vec<Point> = (0..8).map(|commit| point(commit, 1, 100.0)).collect();
+        points.push(point(8, 1, 100.0));
+        points.push(point(8, 2, 130.0));
         let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
         assert_eq!(found.levels.len(), 9);
         let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
@@ -299,15 +315,15 @@ mod tests {
     #[test]
     fn values_of_zero_and_below_are_left_out_and_counted() {
         let values = [100.0, 0.0, -1.0, 100.0, f64::NAN, 100.0, 100.0, 100.0];
-        let points = values.iter().enumerate().map(|(commit, value)| point(commit, 1, *value, &[])).collect();
+        let points = values.iter().enumerate().map(|(commit, value)| point(commit, 1, *value)).collect();
         let found = changes(&series(points), Method::Optimal, MIN_CHANGE);
         assert_eq!((found.levels.len(), found.not_positive), (5, 3));
-        assert!(changes(&series(vec![point(0, 1, 0.0, &[])]), Method::Binary, MIN_CHANGE).levels.is_empty());
+        assert!(changes(&series(vec![point(0, 1, 0.0)]), Method::Binary, MIN_CHANGE).levels.is_empty());
     }
     #[test]
     fn series_of_100_000_commits_is_cut_by_its_newest_ones() {
         let level = |commit: usize| if commit < 90_000 { 100.0 } else { 110.0 };
-        let points = (0..100_000).map(|commit| point(commit, 1, level(commit), &[])).collect();
+        let points = (0..100_000).map(|commit| point(commit, 1, level(commit))).collect();
         let found = changes(&series(points), Method::Binary, MIN_CHANGE);
         assert_eq!((found.older, found.levels.len()), (100_000 - MOST, MOST));
         let at: Vec<usize> = found.changes.iter().map(|change| change.after).collect();

@@ -59,8 +59,6 @@ pub struct Point {
     pub reason: Option<Arc<str>>,
     /// Whether it was measured with another compiler than the result before.
     pub other_toolchain: bool,
-    /// The interleaved ratios to other commits of its report: (commit, median here / median there).
-    pub ratios: Vec<(Arc<str>, f64)>,
 }
 
 /// What was left out, and why.
@@ -226,24 +224,8 @@ impl Places {
 }
 
 fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize) -> Point {
-    let own = &run.revisions[usize::from(point.revision)].commit;
-    // The other revisions of this run were measured in turn with this one: their ratios are free of drift.
-    let ratios = run
-        .of_series(point.key)
-        .iter()
-        .filter(|other| other.revision != point.revision)
-        .map(|other| (run.revisions[usize::from(other.revision)].clone(), point.median / other.median))
-        .filter(|(other, ratio)| {
-            !other.dirty
-                && !other.commit.is_empty()
-                && other.commit != *own
-                && ratio.is_finite()
-                && 0.0 < *ratio
-        })
-        .map(|(other, ratio)| (other.commit, ratio))
-        .collect();
     Point {
-        commit: own.clone(),
+        commit: run.revisions[usize::from(point.revision)].commit.clone(),
         committed_at: place.committed_at,
         position: 0,
         place: (place.order_time, place.height),
@@ -258,8 +240,31 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         said: None,
         reason: None,
         other_toolchain: false,
-        ratios,
     }
+}
+
+/// The ratios of a result to the other commits of its report, as (commit, median here / median there): these were measured
+/// in turn, so their ratios are free of drift.
+pub fn interleaved(index: &Index, key: &SeriesKey, point: &Point) -> Vec<(Arc<str>, f64)> {
+    let Ok(run) = &index.reports[point.report].content else { return Vec::new() };
+    let Some(number) = index.keys.iter().position(|it| it == key).and_then(|it| u32::try_from(it).ok())
+    else {
+        return Vec::new();
+    };
+    let sides = run.of_series(number);
+    let Some(own) = sides.iter().find(|it| it.revision == point.revision) else { return Vec::new() };
+    sides
+        .iter()
+        .map(|other| (&run.revisions[usize::from(other.revision)], own.median / other.median))
+        .filter(|(other, ratio)| {
+            !other.dirty
+                && !other.commit.is_empty()
+                && other.commit != point.commit
+                && ratio.is_finite()
+                && 0.0 < *ratio
+        })
+        .map(|(other, ratio)| (other.commit.clone(), ratio))
+        .collect()
 }
 
 fn series(index: &Index, number: usize, mut points: Vec<Point>, places: &Places, marks: &[Mark]) -> Series {

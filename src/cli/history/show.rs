@@ -10,7 +10,7 @@ use crate::history::key::SeriesKey;
 use crate::history::overview::course;
 use crate::history::render::{left_out, show as render, svg};
 use crate::history::select::named;
-use crate::history::series::{Series, View};
+use crate::history::series::{Point, Series, View, interleaved};
 use crate::suite::metric::Metric;
 use crate::suite::quantity::parse_percent;
 use crate::ui::Ui;
@@ -71,7 +71,8 @@ pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let chosen = args.series.choose(&view)?;
     let others: Vec<&Series> = view.series.iter().filter(|series| series.key != chosen.key).collect();
     let course = course(chosen, mode);
-    let changes = changes(chosen, method, min_change);
+    let ratios = |point: &Point| interleaved(&loaded.index, &chosen.key, point);
+    let changes = changes(chosen, ratios, method, min_change);
     outputs.write(ui, |format| match format {
         "json" => {
             let mut value = crate::history::render::json::show(chosen, &course, &changes, mode, &others);
