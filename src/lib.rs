@@ -12,6 +12,7 @@ pub mod cli;
 pub mod error;
 pub mod gate;
 pub mod harness;
+pub mod history;
 pub mod machine;
 pub mod measure;
 pub mod report;

@@ -45,6 +45,7 @@ fn header(suite: RunWide) -> Header {
         subject: Some("a change".into()),
         dirty: false,
         chosen_because: None,
+        committed_at: None,
     };
     Header {
         command: "compare".into(),
@@ -69,6 +70,7 @@ fn machine(cpu: &str) -> Machine {
         load_at_start: Some(0.1),
         load_at_end: Some(0.2),
         memory_bytes: None,
+        label: None,
     }
 }
 

@@ -105,15 +105,6 @@ fn hooks_are_lists_of_commands_and_each_command_names_a_program() {
 }
 
 #[test]
-fn keys_of_later_versions_are_errors_and_never_ignored() {
-    let problem = "known key, not supported by this version";
-    one(
-        of_package("tolerance.latency.absolute = \"1ms\""),
-        &format!("tolerance = {{ latency = {{ absolute = \"1ms\" }} }}: {problem}"),
-    );
-}
-
-#[test]
 fn summary_takes_percentages_of_its_range_once_a_run() {
     let range = |most: u32| format!("is out of range; write a percentage from 0 to {most}");
     one(of_package("summary.min_change = 101"), &format!("summary.min_change = 101: {}", range(100)));

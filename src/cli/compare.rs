@@ -1,7 +1,10 @@
 //! `compare` (the default) and `run`: one measuring run.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
+use super::history::History;
 use super::options::{
     BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
 };
@@ -31,6 +34,8 @@ pub(super) struct CompareArgs {
     #[command(flatten)]
     shard: ShardFlags,
     #[command(flatten)]
+    history: RecordFlags,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -43,7 +48,21 @@ pub(super) struct HeadArgs {
     #[command(flatten)]
     shard: ShardFlags,
     #[command(flatten)]
+    history: RecordFlags,
+    #[command(flatten)]
     run: RunArgs,
+}
+
+/// What a run has to do with the history.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "History")]
+pub(super) struct RecordFlags {
+    /// Store the report in the history once it is written
+    #[arg(long)]
+    record: bool,
+    /// The directory of the history; default: `benchgate/history` in the repository's git directory
+    #[arg(long = "history", value_name = "DIR")]
+    directory: Option<PathBuf>,
 }
 
 /// Arguments of every verb that measures.
@@ -145,7 +164,7 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let measured =
         args.run.request(Command::Compare, HeadRequest::from_flag(&args.head)).and_then(|request| {
             let (base, further, shard) = (args.base.clone(), args.further.clone(), args.shard.request()?);
-            measure(&args.run, &Request { base, further, shard, ..request }, ui)
+            measure(&args.run, &args.history, &Request { base, further, shard, ..request }, ui)
         });
     if args.bisect_run { Ok(for_git_bisect(measured, ui)) } else { measured }
 }
@@ -168,27 +187,40 @@ pub(super) fn run(args: &HeadArgs, ui: &Ui) -> Result<ExitCode, Error> {
         shard: args.shard.request()?,
         ..args.run.request(Command::Run, HeadRequest::from_flag(&args.head))?
     };
-    measure(&args.run, &request, ui)
+    measure(&args.run, &args.history, &request, ui)
 }
 
-fn measure(args: &RunArgs, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
+fn measure(args: &RunArgs, flags: &RecordFlags, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output().format)?;
-    measure_into(&outputs, request, &Environment::of_this_process()?, ui)
+    measure_into(&outputs, request, &Environment::of_this_process()?, flags, ui)
 }
 
-/// Runs the gate and writes the report.
+/// Runs the gate, writes the report, and keeps it in the history where that is asked for.
 pub(super) fn measure_into(
     outputs: &Outputs,
     request: &Request,
     environment: &Environment,
+    flags: &RecordFlags,
     ui: &Ui,
 ) -> Result<ExitCode, Error> {
+    // A place that cannot be found must not cost a measured result.
+    let history = if flags.record { Some(History::find(flags.directory.as_deref())?) } else { None };
     match gate::run(request, environment, ui)? {
         Outcome::Planned => Ok(ExitCode::Success),
         Outcome::Finished(reports) => {
-            let report =
-                reports.first().expect("one repeat was asked for, and an interrupted one is reported too");
-            super::output::finish(report, outputs, ui)
+            let mut report = reports
+                .into_iter()
+                .next()
+                .expect("one repeat was asked for, and an interrupted one is reported too");
+            if request.command == Command::Compare {
+                let remarks = super::history::witness(&report, flags.directory.as_deref(), ui);
+                report.warnings.extend(remarks);
+            }
+            let code = super::output::finish(&report, outputs, ui)?;
+            if let Some(history) = &history {
+                super::history::record(history, &report, ui)?;
+            }
+            Ok(code)
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::compare::{RunArgs, measure_into};
+use super::compare::{RecordFlags, RunArgs, measure_into};
 use super::options::OutputFlags;
 use super::output::Outputs;
 use crate::error::{Error, ExitCode};
@@ -109,7 +109,7 @@ fn pre_push(args: &PrePushArgs, cap: Duration, capped: &AtomicBool, ui: &Ui) -> 
                 environment.interrupted.store(true, Ordering::Relaxed);
             }
         });
-        let measured = measure_into(&outputs, &request, environment, ui);
+        let measured = measure_into(&outputs, &request, environment, &RecordFlags::default(), ui);
         drop(done);
         measured
     })

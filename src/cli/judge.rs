@@ -119,6 +119,7 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
         subject: None,
         dirty: false,
         chosen_because: None,
+        committed_at: None,
     };
     let header = Header {
         command: "judge".to_owned(),
@@ -140,4 +141,9 @@ pub(super) fn open_file(path: &Path) -> Result<BufReader<fs_err::File>, Error> {
     const AT_ONCE: usize = 1 << 18;
     let file = fs_err::File::open(path).map_err(|error| Error::Usage(format!("{error}; check the path")))?;
     Ok(BufReader::with_capacity(AT_ONCE, file))
+}
+
+/// The bytes of a file the user named.
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+    fs_err::read(path).map_err(|error| Error::Usage(format!("{error}; check the path")))
 }

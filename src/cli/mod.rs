@@ -10,6 +10,7 @@ mod completions;
 mod doctor;
 mod hook;
 mod init;
+mod history;
 mod judge;
 pub(crate) mod list;
 mod merge;
@@ -82,6 +83,8 @@ enum Verb {
     /// What an installed git hook calls
     #[command(hide = true)]
     Hook(hook::HookArgs),
+    /// Follow the benchmarks through past runs: status, steps, change points
+    History(Box<history::HistoryArgs>),
     /// List or clean what is kept between runs
     Cache(cache::CacheArgs),
 }
@@ -102,6 +105,7 @@ impl Verb {
             Self::Doctor(args) => &args.output,
             Self::Completions(args) => &args.output,
             Self::Hook(args) => args.output(),
+            Self::History(args) => args.output(),
             Self::Cache(args) => &args.output,
         }
     }
@@ -192,6 +196,7 @@ fn dispatch(verb: Verb, ui: &Ui) -> Result<ExitCode, Error> {
         Verb::Doctor(_) => doctor::doctor(ui),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Hook(args) => hook::hook(&args, ui),
+        Verb::History(args) => history::history(&args, ui),
         Verb::Cache(args) => cache::cache(&args, ui),
     }
 }

@@ -44,6 +44,7 @@ impl Side {
             subject: Some(self.commit.subject.clone()),
             dirty: self.dirty,
             chosen_because: self.because.clone(),
+            committed_at: Some(self.commit.committed_at.to_string()),
         }
     }
 

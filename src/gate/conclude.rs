@@ -6,7 +6,7 @@ use super::measuring::Measured;
 use crate::build::{CargoSettings, ToolchainInfo};
 use crate::machine;
 use crate::report::assemble::{Header, assemble, identity_order};
-use crate::report::model::{Report, RunWide, Toolchain};
+use crate::report::model::{Machine, Report, RunWide, Toolchain};
 use crate::suite::{Accept, Accepts, Suite};
 use crate::summary;
 use crate::verdict::evidence::Evidence;
@@ -28,7 +28,15 @@ pub(super) fn header(
         started_at: Some(now()),
         finished_at: None,
         revisions: chosen.sides().map(super::choice::Side::report).collect(),
-        machine: Some(machine::read()),
+        machine: Some(Machine {
+            label: context
+                .environment
+                .variable("BENCHGATE_MACHINE")
+                .map(str::trim)
+                .filter(|label| !label.is_empty())
+                .map(str::to_owned),
+            ..machine::read()
+        }),
         toolchain: Some(Toolchain {
             rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
             cargo: toolchain.cargo.trim().to_owned(),
@@ -44,6 +52,7 @@ pub(super) fn header(
             accept: suite.accept.clone(),
             shard: None,
             merged_shards: None,
+            features: feature_words(suite),
         },
         warnings,
     }
@@ -102,6 +111,18 @@ fn concerned(entries: &[Accept], evidence: &[Evidence]) -> Vec<bool> {
         }
     }
     concerned
+}
+
+/// What decides which features both sides have, in a form that does not depend on the order of words.
+fn feature_words(suite: &Suite) -> Vec<String> {
+    let split = |text: &String| text.split([',', ' ']).map(str::to_owned).collect::<Vec<_>>();
+    let mut words: Vec<String> =
+        suite.run.features.iter().flat_map(split).filter(|word| !word.is_empty()).collect();
+    words.extend(suite.run.all_features.then(|| "--all-features".to_owned()));
+    words.extend(suite.run.no_default_features.then(|| "--no-default-features".to_owned()));
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// The present, RFC 3339 in UTC, to the second.

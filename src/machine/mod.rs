@@ -17,6 +17,7 @@ pub fn read() -> Machine {
         load_at_start: load_average(),
         load_at_end: None,
         memory_bytes: read("/proc/meminfo").as_deref().and_then(memory_bytes),
+        label: None,
     }
 }
 
@@ -78,6 +79,7 @@ mod tests {
             load_at_start: Some(2.0),
             load_at_end: None,
             memory_bytes: None,
+            label: None,
         }
     }
 

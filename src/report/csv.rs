@@ -181,12 +181,12 @@ fn shown(text: &str) -> String {
 
 /// Text as a cell that no spreadsheet takes for a formula: a `'` stands before what could start one. [`text_of_cell`]
 /// gives the text back.
-pub(super) fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     if starts_formula(text) { format!("'{text}") } else { text.to_owned() }
 }
 
 /// The text of a cell that [`cell`] wrote.
-pub(super) fn text_of_cell(cell: &str) -> &str {
+pub(crate) fn text_of_cell(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| starts_formula(text)).unwrap_or(cell)
 }
 
@@ -217,7 +217,7 @@ impl Table {
 }
 
 /// All rows at once.
-fn table(rows: Vec<Vec<String>>) -> String {
+pub(crate) fn table(rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     rows.iter().for_each(|row| table.push(row));
     table.finish()

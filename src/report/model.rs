@@ -80,6 +80,9 @@ pub struct Revision {
     pub dirty: bool,
     /// Why this revision was chosen, where the user did not name it.
     pub chosen_because: Option<String>,
+    /// The committer's time, RFC 3339 in UTC: the order of a history whose commits are in no repository at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed_at: Option<String>,
 }
 
 /// How a revision was built.
@@ -124,6 +127,9 @@ pub struct Machine {
     pub load_at_end: Option<f64>,
     /// Physical memory in bytes.
     pub memory_bytes: Option<u64>,
+    /// The name its owner gives it (`BENCHGATE_MACHINE`); machines of one name share their histories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 /// The compiler and profile both sides were built with.
@@ -162,6 +168,9 @@ pub struct RunWide {
     /// The number of shards it was joined from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_shards: Option<u32>,
+    /// The features both sides were built with, sorted; `--all-features` and `--no-default-features` as these words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
 }
 
 /// One part of a run that several machines share.

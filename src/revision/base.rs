@@ -200,6 +200,32 @@ impl Repository {
         branch_at(&local, tracking.as_bstr(), short, "the upstream branch")
     }
 
+    /// The name and the tip of the default branch. Where the local branch of that name is ahead of the remote's, its
+    /// commits count too.
+    ///
+    /// # Errors
+    ///
+    /// When there is no default branch, or its commits are not in a shallow clone.
+    pub fn default_branch_tip(&self) -> Result<(String, Commit), RevisionError> {
+        let branch = self.default_branch(self.head_branch()?.as_deref(), None)?;
+        let local = self.local();
+        let own = branch_at(
+            &local,
+            format!("refs/heads/{}", branch.short).as_str().into(),
+            branch.short,
+            branch.role,
+        );
+        let ahead = own.filter(|own| {
+            local
+                .merge_base(own.commit, branch.commit)
+                .is_ok_and(|base| base.is_some_and(|base| base.detach() == branch.commit))
+        });
+        let (spec, tip) = ahead.map_or((branch.spec, branch.commit), |own| (own.spec, own.commit));
+        let doing = format!("read the commit {spec} is at");
+        let found = local.find_commit(tip).map_err(RevisionError::git(doing.clone()))?;
+        Ok((spec, Commit::read(&found).map_err(RevisionError::git(doing))?))
+    }
+
     pub(super) fn default_branch(
         &self,
         current: Option<&str>,

@@ -12,7 +12,9 @@ pub mod repository;
 pub mod slot;
 
 mod content;
+mod branch_line;
 mod git;
+pub mod history_ref;
 pub mod hooks;
 mod include;
 mod lfs;
@@ -32,6 +34,7 @@ pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
 pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};
 pub use error::RevisionError;
+pub use branch_line::{BranchCommit, BranchLine};
 pub use git::LOCATION_VARIABLES;
 pub use hooks::Hooks;
 pub use repository::Repository;

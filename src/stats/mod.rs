@@ -3,6 +3,7 @@
 pub mod bca;
 pub mod binomial;
 pub mod box_plot;
+pub mod change_points;
 pub mod cliffs_delta;
 pub mod correlation;
 pub mod describe;

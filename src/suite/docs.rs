@@ -36,8 +36,7 @@ The suite of head drives both revisions.
 - Naming a metric gates it unless `gate = false`, and asks for it: not measured is then a failure. A metric named for a
   workspace, a package, or all targets of it is asked for where the harness can measure it.
 
-Unknown keys, values out of range and impossible limits are errors, all listed at once before anything is built. A key
-marked *not yet* is known and not supported by this version: it is an error, too, so that nothing is silently ignored.
+Unknown keys, values out of range and impossible limits are errors, all listed at once before anything is built.
 
 ## Units
 
@@ -55,7 +54,7 @@ In `args`, the values of `env`, `cwd`, `stdin` and `work.file`: `${root}` is the
 of the environment. `$${` is a literal `${`. A relative path is relative to the package's root in each revision.
 ";
 
-const SECTIONS: [(Table, &str, &str); 9] = [
+const SECTIONS: [(Table, &str, &str); 10] = [
     (
         Table::Root,
         "The benchgate table",
@@ -94,7 +93,12 @@ const SECTIONS: [(Table, &str, &str); 9] = [
         "`summary`",
         "How the run is summed up in a label and an impact, which never decide the exit status. docs/REPORTS.md says how they are made.",
     ),
-    (Table::Tolerance, "`tolerance.METRIC`", "Not supported by this version."),
+    (
+        Table::Tolerance,
+        "`tolerance.METRIC`",
+        "The practical tolerance of comparisons with the history (`history compare`); statuses and gates do not use it.",
+    ),
+    (Table::History, "`history`", "What the verbs of `history` read, without a flag that says otherwise."),
 ];
 
 /// The whole page.
@@ -120,7 +124,7 @@ fn row(key: &Key) -> String {
         (Table::Judge, "preset") => format!("\"{DEFAULT_PRESET}\""),
         _ => cell(key.default),
     };
-    let doc = if key.supported { key.doc.to_owned() } else { format!("*Not yet.* {}", key.doc) };
+    let doc = key.doc;
     format!(
         "| `{}` | {} | {default} | {} | {} |\n",
         key.name,

@@ -42,7 +42,7 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
 }
 
 /// The tolerated degradation when nothing is said, in per cent.
-pub(super) fn default_max_percent(metric: &Metric) -> f64 {
+pub(crate) fn default_max_percent(metric: &Metric) -> f64 {
     match metric {
         Metric::Instructions => 1.0,
         Metric::Allocations | Metric::AllocatedBytes => 0.1,

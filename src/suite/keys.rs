@@ -21,6 +21,8 @@ pub enum Table {
     Summary,
     /// `tolerance.METRIC`.
     Tolerance,
+    /// `history`.
+    History,
 }
 
 /// The level a table belongs to.
@@ -81,8 +83,6 @@ pub struct Key {
     pub default: &'static str,
     /// Where it may be written.
     pub levels: Levels,
-    /// Whether this version acts on it. A key without that is an error, never ignored.
-    pub supported: bool,
     /// What it does.
     pub doc: &'static str,
 }
@@ -95,22 +95,11 @@ const fn key(
     default: &'static str,
     doc: &'static str,
 ) -> Key {
-    Key { table, name, kind, default, levels, supported: true, doc }
-}
-
-const fn later(
-    table: Table,
-    levels: Levels,
-    name: &'static str,
-    kind: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> Key {
-    Key { table, name, kind, default, levels, supported: false, doc }
+    Key { table, name, kind, default, levels, doc }
 }
 
 use Levels::{All, Entry as InEntry, Run, Tables};
-use Table::{Accept, Budget, Entry, Judge, Metric, Root, Summary, Tolerance, Work};
+use Table::{Accept, Budget, Entry, History, Judge, Metric, Root, Summary, Tolerance, Work};
 
 /// All keys, in the order the documentation lists them.
 #[rustfmt::skip]
@@ -138,7 +127,8 @@ pub const KEYS: &[Key] = &[
     key(Root, Tables, "bench", "array of tables", "", "Entries for single bench targets, benchmarks and variants."),
     key(Root, Tables, "accept", "array of tables", "", "Known slowdowns that do not fail the run."),
     key(Root, Run, "summary", "table", "", "How the whole run is summed up."),
-    later(Root, Tables, "tolerance", "table of tables", "", "What counts as a change in the history."),
+    key(Root, Run, "history", "table", "", "How the history is looked at."),
+    key(Root, Tables, "tolerance", "table of tables", "", "The smallest change of a metric that counts in a comparison with the history."),
 
     key(Judge, All, "preset", "`default`, `fixed` or `effect`", "one of them", "Sets all keys of this table at once; a key beside it wins. What a lower level says of the table no longer counts."),
     key(Judge, All, "method", "`bootstrap` or `rank`", "by preset", "The family of the test."),
@@ -198,9 +188,11 @@ pub const KEYS: &[Key] = &[
     key(Summary, Run, "min_change", "number or \"0.2%\", 0 to 100", "0.2", "The smallest change that is significant, for the label of the whole run; ten times that for a row whose samples scatter by more than 5 %."),
     key(Summary, Run, "impact_percent", "number or \"10%\", 0 to 50", "10", "A change of speed beyond this on one benchmark is the impact of the run; otherwise that is the geometric mean of all."),
 
-    later(Tolerance, Tables, "metric_kind", "word", "by metric", "The kind of the metric."),
-    later(Tolerance, Tables, "absolute", "duration, size or number", "by kind", "The absolute tolerance."),
-    later(Tolerance, Tables, "relative_percent", "number or \"10%\"", "by kind", "The relative tolerance."),
+    key(Tolerance, Tables, "metric_kind", "`duration`, `microbenchmark`, `memory_peak`, `heap_live`, `allocation` or `unspecified`", "a function's latency `microbenchmark`, a program's times `duration`, peak_rss `memory_peak`, allocated_bytes `allocation`, else `unspecified`", "The kind of the metric, from which the floors have their defaults."),
+    key(Tolerance, Tables, "absolute", "duration, size or whole number, by the metric's unit; a plain number for your own", "duration 30 ms; memory_peak and heap_live 8 MiB; else 0", "The absolute floor; 0 turns it off."),
+    key(Tolerance, Tables, "relative_percent", "number or \"5%\", 0 to 1000", "memory_peak and heap_live 5; else 0", "The relative floor, in per cent of what a value is compared with; 0 turns it off. The larger floor counts, and a change exactly at it is within."),
+
+    key(History, Run, "lookback", "`steps` or `plain`", "\"steps\"", "`steps`: confirmed steps and changed toolchains begin a segment, and a regression stays open until it is back or accepted; `plain`: only marks begin a segment."),
 ];
 
 /// The keys that may stand in a table of that level. An entry takes the keys for every benchmark, too.
@@ -215,8 +207,8 @@ fn belongs(key: &Key, table: Table, level: Level) -> bool {
 /// What is wrong with a key that stands in a table, and what would be right; `None` when all is well.
 pub(super) fn complaint(table: Table, level: Level, written: &str) -> Option<super::error::Invalid> {
     use super::error::Invalid;
-    if let Some(key) = keys_of(table, level).find(|key| key.name == written) {
-        return (!key.supported).then(|| Invalid::new("known key, not supported by this version"));
+    if keys_of(table, level).any(|key| key.name == written) {
+        return None;
     }
     if let Some(key) =
         KEYS.iter().find(|key| key.name == written && key.table != Accept && key.table != Tolerance)
@@ -251,6 +243,7 @@ fn home_of(key: &Key) -> &'static str {
         Accept => "an [[…accept]] entry",
         Summary => "the `summary` table",
         Tolerance => "`tolerance.METRIC`",
+        History => "the `history` table",
     }
 }
 

@@ -8,6 +8,7 @@ use super::metric::{Better, Metric, Unit};
 use super::settings::{
     Aggregation, Correction, Interval, Method, Operator, Pairing, Preset, Resamples, Statistic, Stop,
 };
+use super::tolerance::MetricKind;
 
 /// A value with the place it was written at, for errors that only show when layers meet.
 #[derive(Debug, Clone)]
@@ -35,6 +36,7 @@ pub(super) struct BenchLayer {
     pub(super) group: Option<Set<String>>,
     pub(super) compare: Option<Set<bool>>,
     pub(super) budgets: Vec<BudgetLayer>,
+    pub(super) tolerances: BTreeMap<Metric, ToleranceLayer>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -82,6 +84,16 @@ pub(super) struct LaunchLayer {
     pub(super) cleanup: Option<Set<Vec<Vec<String>>>>,
 }
 
+/// What is said of the practical tolerance of one metric.
+#[derive(Debug, Clone)]
+pub(super) struct ToleranceLayer {
+    pub(super) metric_kind: Option<Set<MetricKind>>,
+    pub(super) absolute: Option<Set<f64>>,
+    pub(super) relative_percent: Option<Set<f64>>,
+    /// The table that names metrics, for errors.
+    pub(super) named_in: Place,
+}
+
 /// One budget; for a metric and an aggregation the later layer wins.
 #[derive(Debug, Clone)]
 pub(super) struct BudgetLayer {
@@ -125,6 +137,12 @@ impl BenchLayer {
                     self.metrics.insert(metric.clone(), layer.clone());
                 }
             }
+        }
+        for (metric, layer) in &over.tolerances {
+            let below = self.tolerances.entry(metric.clone()).or_insert_with(|| layer.clone());
+            replace(&mut below.metric_kind, &layer.metric_kind);
+            replace(&mut below.absolute, &layer.absolute);
+            replace(&mut below.relative_percent, &layer.relative_percent);
         }
         for budget in &over.budgets {
             self.budgets

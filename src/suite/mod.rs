@@ -5,7 +5,7 @@ mod check;
 pub mod docs;
 pub mod error;
 mod filter;
-mod harnesses;
+pub(crate) mod harnesses;
 pub mod identity;
 pub mod keys;
 pub mod launch;
@@ -27,6 +27,7 @@ mod resolve;
 pub mod run_wide;
 mod select;
 pub mod settings;
+pub mod tolerance;
 
 pub use accept::{Accept, Accepts};
 pub use error::{LoadError, SelectionError, SuiteError, SuiteErrors};

@@ -7,7 +7,7 @@ use super::error::{Invalid, Place, Sink, as_written};
 use super::filter::Globs;
 use super::identity::TargetKind;
 use super::keys::{Level, Table};
-use super::layers::{BenchLayer, JudgeLayer, MetricLayer};
+use super::layers::{BenchLayer, JudgeLayer, MetricLayer, ToleranceLayer};
 use super::metric::{Better, Metric, Unit};
 use super::quantity::parse_amount;
 use super::read_budget::read_budgets;
@@ -16,8 +16,9 @@ use super::reader::{
     Reader, boolean, duration, max_percent, number, percent_up_to, ratio, show_percent, text, texts, whole,
     word, words,
 };
-use super::run_wide::{AlsoFailOn, ProfileFrom, RunLayer};
+use super::run_wide::{AlsoFailOn, LookbackMode, ProfileFrom, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
+use super::tolerance::MetricKind;
 
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -116,6 +117,10 @@ fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
     }
     let mut of_summary = |key, most| summary.as_ref()?.read(key, sink, percent_up_to(most));
     let (min_change, impact_percent) = (of_summary("min_change", 100.0), of_summary("impact_percent", 50.0));
+    let history = reader.child("history", "history = { lookback = \"plain\" }", sink);
+    if let Some(history) = &history {
+        history.check_keys(Table::History, level, sink);
+    }
     RunLayer {
         min_change,
         impact_percent,
@@ -130,6 +135,9 @@ fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
         snapshot_include: reader.read("snapshot_include", sink, snapshot_globs),
         toolchain: reader.read("toolchain", sink, text),
         profile_from: reader.read("profile_from", sink, word(ProfileFrom::ALL, ProfileFrom::as_str)),
+        lookback: history.and_then(|history| {
+            history.read("lookback", sink, word(LookbackMode::ALL, LookbackMode::as_str))
+        }),
     }
 }
 
@@ -158,6 +166,7 @@ fn read_bench(reader: &Reader<'_>, level: Level, pointed: bool, sink: &mut Sink)
         isolate: reader.read("isolate", sink, boolean),
         judge: read_judge(reader, level, sink),
         metrics: read_metrics(reader, level, pointed, sink),
+        tolerances: read_tolerances(reader, level, sink),
         ..BenchLayer::default()
     };
     if let (Some(samples), true) =
@@ -234,6 +243,37 @@ fn read_metrics(
         metrics.insert(metric, layer);
     }
     metrics
+}
+
+fn read_tolerances(
+    reader: &Reader<'_>,
+    level: Level,
+    sink: &mut Sink,
+) -> std::collections::BTreeMap<Metric, ToleranceLayer> {
+    let mut tolerances = std::collections::BTreeMap::new();
+    let example = "tolerance.peak_rss = { absolute = \"8MiB\", relative_percent = 5 }";
+    let Some(tables) = reader.child("tolerance", example, sink) else {
+        return tolerances;
+    };
+    for (name, value) in tables.iter() {
+        let metric = Metric::from_name(name);
+        if let Err(invalid) = check_metric(&metric) {
+            sink.error(&tables.place, name, Some(as_written(value)), invalid);
+            continue;
+        }
+        let example = format!("{name} = {{ relative_percent = 5 }}");
+        let Some(table) = Reader::open(value, &tables.place, name, &example, sink) else { continue };
+        table.check_keys(Table::Tolerance, level, sink);
+        let unit = metric.unit();
+        let layer = ToleranceLayer {
+            metric_kind: table.read("metric_kind", sink, word(MetricKind::ALL, MetricKind::as_str)),
+            absolute: table.read("absolute", sink, |value| min_difference(value, unit.as_ref())),
+            relative_percent: table.read("relative_percent", sink, show_percent),
+            named_in: tables.place.clone(),
+        };
+        tolerances.insert(metric, layer);
+    }
+    tolerances
 }
 
 /// Whether a metric can have limits of comparison.

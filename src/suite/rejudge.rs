@@ -70,6 +70,7 @@ pub fn settings_for_samples(units: &BTreeMap<Metric, Unit>) -> BenchmarkSettings
         budgets: Vec::new(),
         compare: true,
         group: None,
+        tolerances: BTreeMap::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! From the layers of one benchmark to its settings.
 
+use std::collections::BTreeMap;
+
 use super::error::{Invalid, Sink};
 use super::harnesses::{default_metrics, is_in_process, measures, measures_sometimes};
 use super::keys::nearest;
@@ -12,6 +14,7 @@ use super::settings::{
     Aggregation, BenchmarkSettings, Budget, JudgeSettings, MetricSettings, Preset, Resamples, SampleCount,
     Sampling, Statistic, Stop,
 };
+use super::tolerance::Policy;
 
 /// Everything of one benchmark; `harness` is `None` before it is known. Mistakes go to `sink`, with a value that can
 /// be gone on with in their place.
@@ -26,6 +29,7 @@ pub(super) fn resolve(
     let samples = resolve_samples(layer, &mut judge, compare && !head_only, sink);
     let metrics = resolve_metrics(layer, harness, sink);
     let budgets = resolve_budgets(layer, harness, sink);
+    let tolerances = resolve_tolerances(layer, sink);
     let settings = BenchmarkSettings {
         sampling: Sampling {
             warmup: value(&layer.warmup, 1),
@@ -38,6 +42,7 @@ pub(super) fn resolve(
         budgets,
         compare,
         group: layer.group.as_ref().map(|set| set.value.clone()),
+        tolerances,
     };
     (settings, resolve_launch(layer))
 }
@@ -216,6 +221,31 @@ fn resolve_metrics(
         }
     }
     resolved
+}
+
+/// The written tolerances, each checked against the unit of its metric.
+fn resolve_tolerances(layer: &BenchLayer, sink: &mut Sink) -> BTreeMap<Metric, Policy> {
+    let mut tolerances = BTreeMap::new();
+    for (metric, written) in &layer.tolerances {
+        let declared = layer.metrics.get(metric).and_then(|written| written.unit.as_ref());
+        let Some(unit) = metric.unit().or_else(|| declared.map(|set| set.value.clone())) else {
+            let declare = format!("declare metrics.{metric} = {{ unit = \"…\" }}");
+            sink.error(&written.named_in, metric.name(), None, undeclared(metric, &declare));
+            continue;
+        };
+        let policy = Policy {
+            metric_kind: written.metric_kind.as_ref().map(|set| set.value),
+            absolute: written.absolute.as_ref().map(|set| set.value),
+            relative_percent: written.relative_percent.as_ref().map(|set| set.value),
+        };
+        if let (Err(problem), Some(set)) = (policy.resolve(&unit), &written.metric_kind) {
+            let help = "write the kind that goes with the unit, or leave it out";
+            complain("metric_kind", set, Invalid::with_help(problem, help), sink);
+            continue;
+        }
+        tolerances.insert(metric.clone(), policy);
+    }
+    tolerances
 }
 
 fn undeclared(metric: &Metric, declare: &str) -> Invalid {

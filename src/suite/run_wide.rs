@@ -30,6 +30,16 @@ word_enum! {
     }
 }
 
+word_enum! {
+    /// How a history is looked at.
+    LookbackMode {
+        /// With segments that begin at confirmed steps and changed toolchains, and regressions that stay open.
+        Steps = "steps",
+        /// Seed document 1 alone: only marks begin a segment.
+        Plain = "plain",
+    }
+}
+
 /// The run-wide settings, resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunWideSettings {
@@ -62,6 +72,8 @@ pub struct RunWideSettings {
     pub toolchain: Option<String>,
     /// Whose profile settings the revisions are built with.
     pub profile_from: ProfileFrom,
+    /// How the history is looked at.
+    pub lookback: LookbackMode,
 }
 
 /// What one table says of the run.
@@ -80,6 +92,7 @@ pub(super) struct RunLayer {
     pub(super) impact_percent: Option<Set<f64>>,
     pub(super) toolchain: Option<Set<String>>,
     pub(super) profile_from: Option<Set<ProfileFrom>>,
+    pub(super) lookback: Option<Set<LookbackMode>>,
 }
 
 /// Settles the run-wide keys of the workspace, the selected packages and the command line.
@@ -110,6 +123,7 @@ pub(super) fn settle(
     let summary = SummarySettings::default();
     let toolchain = settle_key!(toolchain, "toolchain");
     let profile_from = settle_key!(profile_from, "profile_from");
+    let lookback = settle_key!(lookback, "history.lookback");
     let mut also_fail_on = overrides.also_fail_on.clone().or(also_fail_on).unwrap_or_default();
     also_fail_on.sort_unstable();
     also_fail_on.dedup();
@@ -131,6 +145,7 @@ pub(super) fn settle(
         },
         toolchain,
         profile_from: profile_from.unwrap_or(ProfileFrom::Each),
+        lookback: lookback.unwrap_or(LookbackMode::Steps),
     }
 }
 

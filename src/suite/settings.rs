@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::metric::{Better, Metric, Unit};
+use super::tolerance::Policy;
 
 /// Everything a benchmark is measured and judged by. Stored in the report, so `judge` can start from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub struct BenchmarkSettings {
     pub compare: bool,
     /// The group it is summarised in; `None`: the part of the id before the first `/`.
     pub group: Option<String>,
+    /// What is written of the practical tolerance of metrics, for the history; the rest has its defaults.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tolerances: BTreeMap<Metric, Policy>,
 }
 
 /// How often a benchmark is run.

@@ -76,6 +76,7 @@ pub(crate) fn settings() -> BenchmarkSettings {
         budgets: Vec::new(),
         compare: true,
         group: None,
+        tolerances: BTreeMap::new(),
     }
 }
 
@@ -217,6 +218,7 @@ pub(crate) fn header() -> Header {
                 subject: Some("Parse numbers".into()),
                 dirty: false,
                 chosen_because: Some("merge base with origin/main".into()),
+                committed_at: None,
             },
             Revision {
                 name: "head".into(),
@@ -225,6 +227,7 @@ pub(crate) fn header() -> Header {
                 subject: Some("Check every byte".into()),
                 dirty: true,
                 chosen_because: None,
+                committed_at: None,
             },
         ],
         machine: Some(Machine {
@@ -236,6 +239,7 @@ pub(crate) fn header() -> Header {
             load_at_start: Some(0.4),
             load_at_end: Some(f64::NAN),
             memory_bytes: Some(8 << 30),
+            label: None,
         }),
         toolchain: Some(Toolchain {
             rustc: "rustc 1.95.0".into(),

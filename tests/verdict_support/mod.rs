@@ -96,6 +96,7 @@ pub(crate) fn settings(
         budgets: Vec::new(),
         compare: true,
         group: None,
+        tolerances: BTreeMap::new(),
     }
 }
 

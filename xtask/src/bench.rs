@@ -47,7 +47,8 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     help(&binary)?;
     judging(&binary)?;
     writing(&binary)?;
-    builds(&binary)
+    builds(&binary)?;
+    crate::history_bench::run(&binary)
 }
 
 /// A saved report rendered in every format by one command, beside the command that only reads it.
@@ -243,7 +244,7 @@ fn run_once(binary: &Path, directory: &Path, args: Vec<OsString>) -> Result<(f64
 }
 
 /// A plain start of a program in a directory, with our own environment.
-fn command(program: &Path, directory: &Path) -> CommandSpec {
+pub(crate) fn command(program: &Path, directory: &Path) -> CommandSpec {
     CommandSpec {
         program: program.to_owned(),
         args: Vec::new(),
@@ -277,7 +278,7 @@ fn scipy(sides: &[&[cargo_benchgate::report::model::ReportSide]]) -> Result<Opti
     Ok(Some(String::from_utf8(output.stdout)?.trim().parse()?))
 }
 
-fn comparison(number: usize) -> Evidence {
+pub(crate) fn comparison(number: usize) -> Evidence {
     let side = |revision: &str, centre: f64, salt: u64| Side {
         revision: revision.to_owned(),
         executable_sha256: None,
@@ -314,13 +315,13 @@ fn comparison(number: usize) -> Evidence {
 }
 
 /// A factor around 1 without structure: a hash of its place.
-fn noise(a: u64, b: u64) -> f64 {
+pub(crate) fn noise(a: u64, b: u64) -> f64 {
     let mut hash = (a << 20 ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     1.0 + ((hash >> 40) as f64 / (1_u64 << 24) as f64 - 0.5) * 0.1
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

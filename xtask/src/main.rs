@@ -7,6 +7,7 @@ mod bisect;
 mod calibrate;
 mod demo;
 mod man;
+mod history_bench;
 mod traces;
 
 use std::process::ExitCode;

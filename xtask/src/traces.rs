@@ -198,6 +198,7 @@ fn whole(judge: &Judge, file: &SamplesFile, head: &str, metric: &Metric, limit: 
         budgets: Vec::new(),
         compare: true,
         group: None,
+        tolerances: BTreeMap::new(),
     };
     let own = |it: &Evidence| it.identity.id == head;
     let all = file.clone().into_evidence(|_| settings.clone());

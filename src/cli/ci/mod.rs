@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::compare::{RunArgs, measure_into};
+use super::compare::{RecordFlags, RunArgs, measure_into};
 use super::options::OutputFlags;
 use super::output::{Outputs, is_format};
 use super::shard::ShardFlags;
@@ -38,6 +38,8 @@ pub(super) struct CiArgs {
     #[command(flatten)]
     shard: ShardFlags,
     #[command(flatten)]
+    history: RecordFlags,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -66,7 +68,7 @@ pub(super) fn ci(args: &CiArgs, ui: &Ui) -> Result<ExitCode, Error> {
             formats.push(GITHUB.to_owned());
         }
     }
-    measure_into(&Outputs::parse(&formats)?, &request, &environment, ui)
+    measure_into(&Outputs::parse(&formats)?, &request, &environment, &args.history, ui)
 }
 
 /// The formats that were asked for, and those of the output directory.

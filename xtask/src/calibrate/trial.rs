@@ -32,6 +32,7 @@ pub(crate) fn settings(judge: &JudgeSettings, max_percent: f64, count: usize) ->
         budgets: Vec::new(),
         compare: true,
         group: None,
+        tolerances: BTreeMap::new(),
     }
 }
 

@@ -1,0 +1,53 @@
+//! `history explain`: every condition with its number and its limit.
+
+use clap::Args;
+
+use super::open::{Outputs, mode, pretty};
+use super::show::{LookbackFlag, OneSeries};
+use super::{Common, History};
+use crate::error::{Error, ExitCode};
+use crate::history::explain::explain as explained;
+use crate::history::render::explain as render;
+use crate::ui::Ui;
+
+/// Arguments of `history explain`.
+#[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", |arg| arg.help("Write the explanation as terminal or json, to PATH or to stdout (repeatable)")))]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    series: OneSeries,
+    /// The commit: a revision, or the name an import gave it
+    #[arg(value_name = "COMMIT")]
+    commit: String,
+    #[command(flatten)]
+    lookback: LookbackFlag,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+/// Explains one result.
+pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
+    let mode = mode(args.lookback.lookback.as_deref())?;
+    let history = History::existing(&args.common)?;
+    let loaded = history.load(args.common.branch.as_deref(), ui)?;
+    let view = args.series.view(&loaded)?;
+    let series = args.series.choose(&view)?;
+    let resolved = history.repository.as_ref().and_then(|repository| repository.resolve(&args.commit).ok());
+    let explanation = resolved
+        .and_then(|commit| explained(series, commit.id.as_str(), mode))
+        .or_else(|| explained(series, &args.commit, mode))
+        .ok_or_else(|| {
+            let newest = &series.newest().commit;
+            Error::Usage(format!(
+                "{} has no result of commit {}; its newest one is of {newest}",
+                series.key.label(),
+                args.commit
+            ))
+        })?;
+    outputs.write(ui, |format| match format {
+        "json" => pretty(&render::json(series, &explanation)),
+        _ => render::text(series, &explanation),
+    })?;
+    Ok(ExitCode::Success)
+}

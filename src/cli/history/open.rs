@@ -1,0 +1,239 @@
+//! Where a history is, what is in it, and where its answers go.
+
+use std::path::{Path, PathBuf};
+
+use super::Common;
+use crate::error::Error;
+use crate::history::course::LookbackMode;
+use crate::history::index::Index;
+use crate::history::key::SeriesKey;
+use crate::history::marks::Mark;
+use crate::history::series::{View, wanted_commits};
+use crate::history::store::Store;
+use crate::report;
+use crate::revision::{BranchLine, Repository, RevisionError};
+use crate::suite::keys::nearest;
+use crate::ui::{self, Ui};
+
+/// The place of histories below the git directory that all worktrees share.
+const DEFAULT_PLACE: &str = "benchgate/history";
+
+/// A history that was found.
+#[derive(Debug)]
+pub(crate) struct History {
+    pub(crate) store: Store,
+    pub(crate) repository: Option<Repository>,
+    named: bool,
+}
+
+/// A history that was read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) index: Index,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) line: Option<BranchLine>,
+}
+
+impl History {
+    /// The history at that directory, else the one of the repository around the working directory.
+    ///
+    /// # Errors
+    ///
+    /// When no directory is named and there is no repository.
+    pub(crate) fn find(directory: Option<&Path>) -> Result<Self, Error> {
+        let cwd = std::env::current_dir()
+            .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))?;
+        let repository = match Repository::discover(&cwd) {
+            Ok(repository) => Some(repository),
+            Err(RevisionError::NoRepository { .. }) if directory.is_some() => None,
+            Err(RevisionError::NoRepository { start }) => {
+                return Err(Error::Usage(format!(
+                    "no git repository at or above {}, so there is no default place for a history; name one with --history DIR",
+                    start.display()
+                )));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let place = match (directory, &repository) {
+            (Some(directory), _) => cwd.join(directory),
+            (None, Some(repository)) => repository.common_dir().join(DEFAULT_PLACE),
+            (None, None) => return Err(Error::Internal("a history has no place".to_owned())),
+        };
+        Ok(Self { store: Store::new(place), repository, named: directory.is_some() })
+    }
+
+    /// The history of these arguments, to be read: a directory that was named must be there.
+    pub(super) fn existing(common: &Common) -> Result<Self, Error> {
+        let history = Self::find(common.history.as_deref())?;
+        if history.named && !history.store.directory().is_dir() {
+            return Err(Error::Usage(format!(
+                "there is no history at {}; check --history, or store a report there with `history add`",
+                history.store.directory().display()
+            )));
+        }
+        Ok(history)
+    }
+
+    /// Reads it. What cannot be used is said.
+    pub(crate) fn load(&self, branch: Option<&str>, ui: &Ui) -> Result<Loaded, Error> {
+        let index = Index::load(&self.store)?;
+        let (marks, problems) = self.store.marks()?;
+        for problem in problems {
+            ui.warn(problem);
+        }
+        let line = self.line(&index, &marks, branch)?;
+        Ok(Loaded { index, marks, line })
+    }
+
+    /// The branch; `None` without a repository, and where nothing in the history is a commit of it.
+    fn line(&self, index: &Index, marks: &[Mark], branch: Option<&str>) -> Result<Option<BranchLine>, Error> {
+        let Some(repository) = &self.repository else { return Ok(None) };
+        let foreign =
+            index.reports.iter().filter_map(|report| report.content.as_ref().ok()).all(|run| run.imported);
+        let tip = match branch {
+            Some(branch) => Ok((branch.to_owned(), repository.resolve(branch)?)),
+            None => repository.default_branch_tip(),
+        };
+        match tip {
+            Ok((name, tip)) => Ok(Some(repository.branch_line(name, &tip, &wanted_commits(index, marks))?)),
+            // Foreign data has its own order; it may lie in a repository without a commit.
+            Err(_) if foreign => Ok(None),
+            Err(error) => Err(Error::Usage(format!(
+                "{}; name the branch whose commits count with --branch",
+                error.to_string().trim_end_matches("; name one with --base")
+            ))),
+        }
+    }
+}
+
+impl Loaded {
+    /// The series that are wanted.
+    pub(crate) fn view(&self, keep: impl Fn(usize, &SeriesKey) -> bool) -> View {
+        View::new(&self.index, self.line.as_ref(), &self.marks, keep)
+    }
+
+    /// Which series gate, by their newest report.
+    pub(crate) fn gated(&self) -> Vec<bool> {
+        let mut gated = vec![false; self.index.keys.len()];
+        // Names begin with the time, so the last file is the newest.
+        for run in self.index.reports.iter().filter_map(|report| report.content.as_ref().ok()) {
+            for point in &run.points {
+                gated[point.key as usize] = point.gate;
+            }
+        }
+        gated
+    }
+}
+
+/// `--lookback`, else what the nearest manifest that says something says.
+pub(super) fn mode(word: Option<&str>) -> Result<LookbackMode, Error> {
+    if let Some(word) = word {
+        return one_of("--lookback", word, LookbackMode::ALL, LookbackMode::as_str);
+    }
+    let cwd = std::env::current_dir()
+        .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))?;
+    for directory in cwd.ancestors() {
+        let path = directory.join("Cargo.toml");
+        let Ok(text) = fs_err::read_to_string(&path) else { continue };
+        // A manifest that cargo cannot read is told of by the verbs that ask cargo.
+        let Ok(manifest) = text.parse::<toml::Table>() else { continue };
+        let of = |root: &str| {
+            let value =
+                manifest.get(root)?.get("metadata")?.get("benchgate")?.get("history")?.get("lookback")?;
+            Some(value.as_str().unwrap_or_default().to_owned())
+        };
+        if let Some(word) = of("package").or_else(|| of("workspace")) {
+            return LookbackMode::from_word(&word).ok_or_else(|| {
+                let words: Vec<&str> = LookbackMode::ALL.iter().map(|mode| mode.as_str()).collect();
+                Error::Configuration(format!(
+                    "{}: history.lookback = {word:?}: known are {}",
+                    path.display(),
+                    words.join(", ")
+                ))
+            });
+        }
+    }
+    Ok(LookbackMode::Steps)
+}
+
+/// One of the words of a flag.
+pub(super) fn one_of<T: Copy>(
+    flag: &str,
+    word: &str,
+    all: &[T],
+    as_str: fn(T) -> &'static str,
+) -> Result<T, Error> {
+    let words: Vec<&str> = all.iter().map(|value| as_str(*value)).collect();
+    all.iter().copied().find(|value| as_str(*value) == word).ok_or_else(|| {
+        let near = nearest(word, &words).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        Error::Usage(format!("`{flag} {word}`: not one of {}{near}", words.join(", ")))
+    })
+}
+
+/// Where answers go: `--format FORMAT[=PATH]`, checked before anything is read.
+#[derive(Debug)]
+pub(super) struct Outputs(Vec<(&'static str, Option<PathBuf>)>);
+
+impl Outputs {
+    /// Reads the flags; the first known format is what stdout gets when nothing else goes there.
+    pub(super) fn parse(flags: &[String], known: &'static [&'static str]) -> Result<Self, Error> {
+        let mut outputs: Vec<(&'static str, Option<PathBuf>)> = Vec::new();
+        for flag in flags {
+            let (word, path) = match flag.split_once('=') {
+                Some((word, path)) => (word, Some(PathBuf::from(path))),
+                None => (flag.as_str(), None),
+            };
+            let Some(&format) = known.iter().find(|known| **known == word) else {
+                return Err(Error::Usage(format!(
+                    "`--format {flag}`: this verb writes {}",
+                    known.join(", ")
+                )));
+            };
+            if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+                return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
+            }
+            if outputs.iter().any(|(_, other)| *other == path) {
+                return Err(Error::Usage(format!("`--format {flag}`: two formats for one place")));
+            }
+            if let Some(path) = &path {
+                report::write::check_writable(path).map_err(|error| Error::Execution(error.to_string()))?;
+            }
+            outputs.push((format, path));
+        }
+        if outputs.iter().all(|(_, path)| path.is_some()) {
+            outputs.push((known[0], None));
+        }
+        Ok(Self(outputs))
+    }
+
+    /// Writes each output as `render` makes it, files first.
+    pub(super) fn write(&self, ui: &Ui, render: impl Fn(&str) -> String) -> Result<(), Error> {
+        for (format, path) in &self.0 {
+            if let Some(path) = path {
+                report::write::write_file(path, render(format).as_bytes())
+                    .map_err(|error| Error::Execution(error.to_string()))?;
+                ui.status("Wrote", path.display());
+            }
+        }
+        for (format, _) in self.0.iter().filter(|(_, path)| path.is_none()) {
+            present(&render(format))?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints an answer.
+pub(crate) fn present(text: &str) -> Result<(), Error> {
+    ui::print(text.as_bytes())
+        .map_err(|error| Error::Execution(format!("failed to write to stdout: {error}")))
+}
+
+/// JSON with its last line end.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// The present, RFC 3339 in UTC.
+pub(super) fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}

@@ -1,0 +1,210 @@
+//! The index: the facts of all reports of a store, read once. On disk it is a cache that may be deleted at any time.
+
+mod codec;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::facts::{Facts, RevisionFacts};
+use super::key::SeriesKey;
+use super::store::{Listed, REPORTS, Store};
+use super::tolerance::Floors;
+use crate::error::Error;
+use crate::suite::metric::Better;
+
+/// All that is known of a store's reports.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Index {
+    /// The series that occur.
+    pub keys: Vec<SeriesKey>,
+    /// Machines: fingerprint and description.
+    pub machines: BTreeMap<String, String>,
+    /// The reports, by file name.
+    pub reports: Vec<IndexedReport>,
+}
+
+/// One report of the index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedReport {
+    /// Its file.
+    pub file: Listed,
+    /// What it holds, or why it cannot be used.
+    pub content: Result<IndexedRun, String>,
+}
+
+/// The run of one report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedRun {
+    /// Names the run.
+    pub run: [u8; 16],
+    /// When it was measured. ns since 1970.
+    pub result_time: i64,
+    /// Whether it was made from foreign data.
+    pub imported: bool,
+    /// The fingerprint of the machine.
+    pub machine: Arc<str>,
+    /// The compiler.
+    pub rustc: Arc<str>,
+    /// The revisions.
+    pub revisions: Vec<RevisionFacts>,
+    /// Benchmarks that failed.
+    pub errored: u32,
+    /// The numbers, by series and revision.
+    pub points: Vec<IndexedPoint>,
+}
+
+/// One number of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndexedPoint {
+    /// Index into the keys.
+    pub key: u32,
+    /// Index into the revisions.
+    pub revision: u8,
+    /// The direction.
+    pub better: Better,
+    /// Whether the metric gates.
+    pub gate: bool,
+    /// Unit runs.
+    pub samples: u32,
+    /// The best unit run.
+    pub best: f64,
+    /// The median of the unit runs.
+    pub median: f64,
+    /// The practical tolerance.
+    pub floors: Floors,
+}
+
+impl IndexedRun {
+    /// The numbers of one series.
+    pub fn of_series(&self, key: u32) -> &[IndexedPoint] {
+        let start = self.points.partition_point(|point| point.key < key);
+        let count = self.points[start..].iter().take_while(|point| point.key == key).count();
+        &self.points[start..start + count]
+    }
+}
+
+impl Index {
+    /// The index of a store: from its cache, with the files read that are new since.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be listed. A cache that is damaged, or cannot be written, costs time and nothing else.
+    pub fn load(store: &Store) -> Result<Self, Error> {
+        let files = store.list(REPORTS)?;
+        let cached = fs_err::read(store.index_path()).ok().and_then(|bytes| codec::decode(&bytes));
+        let cached = cached.unwrap_or_default();
+        // What could not be used is looked at again: a torn copy may have been replaced.
+        let as_cached =
+            |(report, file): (&IndexedReport, &Listed)| report.file == *file && report.content.is_ok();
+        if cached.reports.len() == files.len() && cached.reports.iter().zip(&files).all(as_cached) {
+            return Ok(cached);
+        }
+        let index = cached.updated(store, files);
+        // A history on read-only media works without its cache.
+        let _ = index.save(store);
+        Ok(index)
+    }
+
+    fn save(&self, store: &Store) -> std::io::Result<()> {
+        let path = store.index_path();
+        let folder = path.parent().expect("the index lies in the cache folder");
+        fs_err::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        std::io::Write::write_all(&mut file, &codec::encode(self))?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// The index of these files: what was known is kept, the rest is read.
+    fn updated(self, store: &Store, files: Vec<Listed>) -> Self {
+        let mut known: HashMap<Listed, IndexedReport> = self
+            .reports
+            .into_iter()
+            .filter(|report| report.content.is_ok())
+            .map(|report| (report.file.clone(), report))
+            .collect();
+        let kept: Vec<Option<IndexedReport>> = files.iter().map(|file| known.remove(file)).collect();
+        let new: Vec<&Listed> =
+            files.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(file, _)| file).collect();
+        let mut read = read_all(store, &new).into_iter();
+        let mut index = Self { keys: self.keys, machines: self.machines, reports: Vec::new() };
+        let mut numbers: HashMap<SeriesKey, u32> = index.keys.iter().cloned().zip(0..).collect();
+        for (file, kept) in files.iter().zip(kept) {
+            let report = match kept {
+                Some(report) => report,
+                None => {
+                    let facts = read.next().expect("every new file was read");
+                    let content = facts.map(|facts| index.take_in(facts, &mut numbers));
+                    IndexedReport { file: file.clone(), content }
+                }
+            };
+            index.reports.push(report);
+        }
+        index
+    }
+
+    fn take_in(&mut self, facts: Facts, numbers: &mut HashMap<SeriesKey, u32>) -> IndexedRun {
+        let mut points = Vec::with_capacity(facts.points.len());
+        for point in facts.points {
+            let key = match numbers.get(&point.key) {
+                Some(number) => *number,
+                None => {
+                    let number =
+                        u32::try_from(self.keys.len()).expect("fewer series than 2^32 fit into memory");
+                    self.keys.push(point.key.clone());
+                    numbers.insert(point.key, number);
+                    number
+                }
+            };
+            points.push(IndexedPoint {
+                key,
+                revision: point.revision,
+                better: point.better,
+                gate: point.gate,
+                samples: point.samples,
+                best: point.best,
+                median: point.median,
+                floors: point.floors,
+            });
+        }
+        // The sides of one series next to one another, to be found quickly.
+        points.sort_by_key(|point: &IndexedPoint| (point.key, point.revision));
+        self.machines.insert(facts.machine.to_string(), facts.machine_description);
+        IndexedRun {
+            run: facts.run,
+            result_time: facts.result_time,
+            imported: facts.imported,
+            machine: facts.machine,
+            rustc: facts.rustc,
+            revisions: facts.revisions,
+            errored: u32::try_from(facts.errored.len()).unwrap_or(u32::MAX),
+            points,
+        }
+    }
+}
+
+/// Reads files, as many at a time as there are CPUs; the answers come in the order of the files.
+fn read_all(store: &Store, files: &[&Listed]) -> Vec<Result<Facts, String>> {
+    let next = AtomicUsize::new(0);
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = files.get(number) else { return done };
+            done.push((number, store.read(&file.name).and_then(|bytes| Facts::read(&bytes))));
+        }
+    };
+    let mut all: Vec<(usize, Result<Facts, String>)> = thread::scope(|scope| {
+        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for handle in handles {
+            all.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, facts)| facts).collect()
+}

@@ -1,0 +1,92 @@
+//! `history explain`: each condition with its number and its limit.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{optional, series_name, table, value};
+use crate::history::explain::{Condition, Explanation};
+use crate::history::overview::{reason, short};
+use crate::history::series::Series;
+use crate::report::quantity;
+use crate::report::text::visible;
+
+/// For people.
+pub fn text(series: &Series, it: &Explanation) -> String {
+    let unit = series.key.unit();
+    let point = &series.points[it.point];
+    let mut text = format!("{}, commit {}\n\n", series_name(&series.key), short(&visible(&point.commit)));
+    let _ = writeln!(text, "value (best of {} runs): {}", point.samples, value(point.best, &unit));
+    let _ = writeln!(
+        text,
+        "window: mean {}, sd {}, {} commits\n",
+        optional(it.window.mean, &unit),
+        optional(it.window.sd, &unit),
+        it.window_commits
+    );
+    let rows: Vec<Vec<String>> = it.status.iter().chain(&it.baseline).map(row).collect();
+    text.push_str(&table(&["HOLDS", "NUMBER", "LIMIT", "CONDITION"], &[true, false, false, true], &rows));
+    if let Some(tolerance) = it.tolerance {
+        let _ = writeln!(
+            text,
+            "\ntolerance ({}): moved by {}, smallest change that counts in a comparison {}{}",
+            tolerance.floors.metric_kind,
+            value(tolerance.delta, &unit),
+            value(tolerance.minimum_change, &unit),
+            if tolerance.within_tolerance { "; held back" } else { "" }
+        );
+    }
+    let _ =
+        writeln!(text, "\nstatus as of this result: {} ({})", it.course.status, reason(series, &it.course));
+    text
+}
+
+fn row(condition: &Condition) -> Vec<String> {
+    let number = |number: Option<f64>| number.map_or_else(|| quantity::NONE.to_owned(), significant);
+    vec![
+        match condition.holds {
+            None => "no number".to_owned(),
+            Some(true) => "yes".to_owned(),
+            Some(false) => "no".to_owned(),
+        },
+        number(condition.number),
+        number(condition.limit),
+        condition.asks.clone(),
+    ]
+}
+
+/// Five significant digits, so that a number just beyond its limit does not look equal to it.
+fn significant(number: f64) -> String {
+    let rounded: f64 = format!("{number:.4e}").parse().unwrap_or(number);
+    rounded.to_string()
+}
+
+/// For programs.
+pub fn json(series: &Series, it: &Explanation) -> Value {
+    let conditions = |conditions: &[Condition]| -> Vec<Value> {
+        conditions
+            .iter()
+            .map(|it| json!({ "condition": it.asks, "number": it.number, "limit": it.limit, "holds": it.holds }))
+            .collect()
+    };
+    let point = &series.points[it.point];
+    let mut value = super::json::key(series);
+    let more = json!({
+        "schema_version": super::json::SCHEMA_VERSION,
+        "commit": point.commit.as_ref(),
+        "value": point.best,
+        "samples": point.samples,
+        "mean": it.window.mean,
+        "sd": it.window.sd,
+        "window_commits": it.window_commits,
+        "conditions": conditions(&it.status),
+        "baseline_conditions": conditions(&it.baseline),
+        "tolerance": it.tolerance,
+        "status": it.course.status.as_str(),
+        "reason": reason(series, &it.course),
+    });
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
+}

@@ -1,0 +1,331 @@
+//! From the index to series: which results enter, in which order, and what was left out.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::index::{Index, IndexedPoint, IndexedRun};
+use super::key::SeriesKey;
+use super::lookback::Row;
+use super::marks::{Mark, Said};
+use super::tolerance::Floors;
+use crate::revision::BranchLine;
+use crate::suite::metric::Better;
+
+/// One series: results that may be compared with one another, oldest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What makes them comparable.
+    pub key: SeriesKey,
+    /// The direction, by the newest result.
+    pub better: Better,
+    /// Whether the metric gates, by the newest result.
+    pub gate: bool,
+    /// The practical tolerance, by the newest result.
+    pub floors: Floors,
+    /// The results.
+    pub points: Vec<Point>,
+}
+
+/// One result of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// The commit.
+    pub commit: Arc<str>,
+    /// The commit's time, in seconds since 1970.
+    pub committed_at: i64,
+    /// Its place among the commits of the history; equal for what is told apart by nothing but the result.
+    pub position: i64,
+    /// The same, comparable between series: larger is newer.
+    pub place: (i64, i64),
+    /// First-parent steps from the tip of the branch; `None` for a commit that is not in the repository.
+    pub depth: Option<u32>,
+    /// When it was measured. ns since 1970.
+    pub result_time: i64,
+    /// The best unit run.
+    pub best: f64,
+    /// The median of the unit runs.
+    pub median: f64,
+    /// Unit runs.
+    pub samples: u32,
+    /// The report, as an index into the index's.
+    pub report: usize,
+    /// The revision of that report, as an index into its revisions.
+    pub revision: u8,
+    /// The compiler.
+    pub rustc: Arc<str>,
+    /// What is said of its commit.
+    pub said: Option<Said>,
+    /// Why a mark was set here.
+    pub reason: Option<Arc<str>>,
+    /// Whether it was measured with another compiler than the result before.
+    pub other_toolchain: bool,
+}
+
+/// What was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    /// Results of trees with uncommitted files.
+    pub dirty: usize,
+    /// Results of commits that are not on the branch.
+    pub off_branch: usize,
+    /// Results without a commit.
+    pub no_commit: usize,
+    /// Benchmarks that failed.
+    pub errored: usize,
+    /// Reports of a run that another file reports too.
+    pub duplicates: usize,
+    /// Files that could not be used: name and reason.
+    pub files: Vec<(String, String)>,
+}
+
+/// All series of a store.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct View {
+    /// The series, by key.
+    pub series: Vec<Series>,
+    /// What was left out of them.
+    pub left_out: LeftOut,
+    /// The branch whose commits count; `None` where there is no repository and commit times give the order.
+    pub branch: Option<String>,
+    /// Whether the branch's history ends early because the clone is shallow.
+    pub is_cut: bool,
+    /// Reports that were used.
+    pub reports: usize,
+}
+
+/// The commits a line must be asked for.
+pub fn wanted_commits<'a>(index: &'a Index, marks: &'a [Mark]) -> HashSet<&'a str> {
+    let runs = index.reports.iter().filter_map(|report| report.content.as_ref().ok());
+    let measured = runs.flat_map(|run| &run.revisions).map(|revision| &*revision.commit);
+    measured
+        .chain(marks.iter().map(|mark| mark.event.commit.as_str()))
+        .filter(|commit| !commit.is_empty())
+        .collect()
+}
+
+impl View {
+    /// The series of an index. `keep` selects; `line` is the branch, `None` outside a repository.
+    pub fn new(
+        index: &Index,
+        line: Option<&BranchLine>,
+        marks: &[Mark],
+        keep: impl Fn(usize, &SeriesKey) -> bool,
+    ) -> Self {
+        let mut view = Self {
+            branch: line.map(|line| line.name.clone()),
+            is_cut: line.is_some_and(|line| line.is_cut),
+            ..Self::default()
+        };
+        let kept: Vec<bool> = index.keys.iter().enumerate().map(|(number, key)| keep(number, key)).collect();
+        let places = Places::new(line);
+        let mut by_key: Vec<Vec<Point>> = vec![Vec::new(); index.keys.len()];
+        let mut runs = HashSet::new();
+        for (number, report) in index.reports.iter().enumerate() {
+            let run = match &report.content {
+                Ok(run) => run,
+                Err(why) => {
+                    view.left_out.files.push((report.file.name.clone(), why.clone()));
+                    continue;
+                }
+            };
+            if !runs.insert(run.run) {
+                view.left_out.duplicates += 1;
+                continue;
+            }
+            view.reports += 1;
+            view.left_out.errored += run.errored as usize;
+            let standing: Vec<Standing> =
+                run.revisions.iter().map(|revision| places.standing(run, revision)).collect();
+            for point in &run.points {
+                if !kept[point.key as usize] {
+                    continue;
+                }
+                match standing[usize::from(point.revision)] {
+                    Standing::Dirty => view.left_out.dirty += 1,
+                    Standing::OffBranch => view.left_out.off_branch += 1,
+                    Standing::NoCommit => view.left_out.no_commit += 1,
+                    Standing::At(place) => {
+                        by_key[point.key as usize].push(to_point(run, point, place, number));
+                    }
+                }
+            }
+        }
+        view.series = by_key
+            .into_iter()
+            .enumerate()
+            .filter(|(_, points)| !points.is_empty())
+            .map(|(number, points)| series(index, number, points, &places, marks))
+            .collect();
+        view.series.sort_by(|a, b| a.key.cmp(&b.key));
+        view
+    }
+}
+
+/// Where a revision of a run stands.
+#[derive(Debug, Clone, Copy)]
+enum Standing {
+    At(Place),
+    Dirty,
+    OffBranch,
+    NoCommit,
+}
+
+/// The place of a commit: its time, made never to fall along the line, and its depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    order_time: i64,
+    /// Larger is newer; the same for all commits that are not on the line.
+    height: i64,
+    committed_at: i64,
+    depth: Option<u32>,
+}
+
+struct Places(Option<HashMap<String, Place>>);
+
+impl Places {
+    /// Skewed clocks give commits a time before that of their parents; along the line the largest time so far counts.
+    fn new(line: Option<&BranchLine>) -> Self {
+        Self(line.map(|line| {
+            let mut commits: Vec<_> = line.commits.iter().collect();
+            commits.sort_unstable_by_key(|(_, commit)| std::cmp::Reverse(commit.depth));
+            let mut order_time = i64::MIN;
+            commits
+                .into_iter()
+                .map(|(id, commit)| {
+                    order_time = order_time.max(commit.committed_at);
+                    let height = -i64::from(commit.depth);
+                    let committed_at = commit.committed_at;
+                    (id.clone(), Place { order_time, height, committed_at, depth: Some(commit.depth) })
+                })
+                .collect()
+        }))
+    }
+
+    fn of(&self, commit: &str) -> Option<Place> {
+        self.0.as_ref()?.get(commit).copied()
+    }
+
+    fn standing(&self, run: &IndexedRun, revision: &super::facts::RevisionFacts) -> Standing {
+        if revision.dirty {
+            return Standing::Dirty;
+        }
+        if revision.commit.is_empty() {
+            return Standing::NoCommit;
+        }
+        match self.of(&revision.commit) {
+            Some(place) => Standing::At(place),
+            None if self.0.is_some() && !run.imported => Standing::OffBranch,
+            None => {
+                let time = revision.committed_at.unwrap_or(run.result_time.div_euclid(1_000_000_000));
+                Standing::At(Place { order_time: time, height: i64::MIN, committed_at: time, depth: None })
+            }
+        }
+    }
+}
+
+fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize) -> Point {
+    Point {
+        commit: run.revisions[usize::from(point.revision)].commit.clone(),
+        committed_at: place.committed_at,
+        position: 0,
+        place: (place.order_time, place.height),
+        depth: place.depth,
+        result_time: run.result_time,
+        best: point.best,
+        median: point.median,
+        samples: point.samples,
+        report,
+        revision: point.revision,
+        rustc: run.rustc.clone(),
+        said: None,
+        reason: None,
+        other_toolchain: false,
+    }
+}
+
+/// The ratios of a result to the other commits of its report, as (commit, median here / median there): these were measured
+/// in turn, so their ratios are free of drift.
+pub fn interleaved(index: &Index, key: &SeriesKey, point: &Point) -> Vec<(Arc<str>, f64)> {
+    let Ok(run) = &index.reports[point.report].content else { return Vec::new() };
+    let Some(number) = index.keys.iter().position(|it| it == key).and_then(|it| u32::try_from(it).ok())
+    else {
+        return Vec::new();
+    };
+    let sides = run.of_series(number);
+    let Some(own) = sides.iter().find(|it| it.revision == point.revision) else { return Vec::new() };
+    sides
+        .iter()
+        .map(|other| (&run.revisions[usize::from(other.revision)], own.median / other.median))
+        .filter(|(other, ratio)| {
+            !other.dirty
+                && !other.commit.is_empty()
+                && other.commit != point.commit
+                && ratio.is_finite()
+                && 0.0 < *ratio
+        })
+        .map(|(other, ratio)| (other.commit.clone(), ratio))
+        .collect()
+}
+
+fn series(index: &Index, number: usize, mut points: Vec<Point>, places: &Places, marks: &[Mark]) -> Series {
+    let key = &index.keys[number];
+    points.sort_by_key(|point| (point.place, point.result_time));
+    // Commits of one second stay two where the line tells them apart.
+    let mut position = 0;
+    for later in 1..points.len() {
+        position += i64::from(points[later].place != points[later - 1].place);
+        points[later].position = position;
+        points[later].other_toolchain = points[later].rustc != points[later - 1].rustc;
+    }
+    for mark in marks.iter().filter(|mark| mark.event.is_about(key)) {
+        let exact = points.iter().position(|point| *point.commit == *mark.event.commit);
+        // A commit that was not measured: the change shows at the first one after it that was.
+        let after = || {
+            let at = places.of(&mark.event.commit)?;
+            points.iter().position(|point| point.depth.is_some_and(|depth| Some(depth) <= at.depth))
+        };
+        if let Some(at) = exact.or_else(after) {
+            let position = points[at].position;
+            for point in points.iter_mut().filter(|point| point.position == position) {
+                point.said = Some(mark.event.says());
+                point.reason = Some(mark.event.reason.as_str().into());
+            }
+        }
+    }
+    let newest = points.last().expect("a series is made of the points it has");
+    let run = index.reports[newest.report].content.as_ref().expect("a point comes from a run that was read");
+    let newest = run
+        .points
+        .iter()
+        .find(|point| point.key as usize == number && point.revision == newest.revision)
+        .expect("a point comes from this run");
+    Series { key: key.clone(), better: newest.better, gate: newest.gate, floors: newest.floors, points }
+}
+
+impl Series {
+    /// The rows of the lookback. Without `segments` only marks begin a distribution; with them a changed toolchain does so
+    /// too.
+    pub fn rows(&self, segments: bool) -> Vec<Row> {
+        // A mark moves its whole commit once, however many results that has.
+        let mut begun = None;
+        self.points
+            .iter()
+            .map(|point| {
+                let marked =
+                    point.said == Some(Said::Begins) && begun.replace(point.position) != Some(point.position);
+                Row {
+                    position: point.position,
+                    result_time: point.result_time,
+                    value: point.best,
+                    begins: marked
+                        || (segments && point.other_toolchain && point.said != Some(Said::BeginsNot)),
+                }
+            })
+            .collect()
+    }
+
+    /// Where the newest result stands.
+    pub fn newest(&self) -> &Point {
+        self.points.last().expect("a series is made of the points it has")
+    }
+}
