@@ -114,7 +114,15 @@ impl Held {
 
     fn command(&self) -> Command {
         let mut command = self.playground.command_in(self.playground.root());
-        command.args(QUICK).args(["--base", "HEAD~1", "--timeout", "5m", "--max-percent", "1000"]);
+        command.args(QUICK).args([
+            "--base",
+            "HEAD~1",
+            "--no-cache",
+            "--timeout",
+            "5m",
+            "--max-percent",
+            "1000",
+        ]);
         command.env("E2E_MARKER", &self.marker);
         command
     }

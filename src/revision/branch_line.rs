@@ -32,7 +32,12 @@ impl Repository {
     /// # Errors
     ///
     /// When a commit that should be there cannot be read.
-    pub fn branch_line(&self, name: String, tip: &Commit, wanted: &HashSet<&str>) -> Result<BranchLine, RevisionError> {
+    pub fn branch_line(
+        &self,
+        name: String,
+        tip: &Commit,
+        wanted: &HashSet<&str>,
+    ) -> Result<BranchLine, RevisionError> {
         let boundary = self.shallow_boundary()?;
         let mut local = self.local();
         local.object_cache_size_if_unset(4 * 1024 * 1024);

@@ -11,8 +11,8 @@ pub mod error;
 pub mod repository;
 pub mod slot;
 
-mod content;
 mod branch_line;
+mod content;
 mod git;
 pub mod history_ref;
 pub mod hooks;
@@ -31,10 +31,10 @@ mod watch;
 
 pub use ancestry::LineCommit;
 pub use base::{BaseChoice, CiHints, DefaultBase, HeadChoice};
+pub use branch_line::{BranchCommit, BranchLine};
 pub use checkout::{CheckedOutFile, Checkout, Content};
 pub use commit::{Commit, CommitId};
 pub use error::RevisionError;
-pub use branch_line::{BranchCommit, BranchLine};
 pub use git::LOCATION_VARIABLES;
 pub use hooks::Hooks;
 pub use repository::Repository;

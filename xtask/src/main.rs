@@ -6,8 +6,8 @@ mod bench_builds;
 mod bisect;
 mod calibrate;
 mod demo;
-mod man;
 mod history_bench;
+mod man;
 mod traces;
 
 use std::process::ExitCode;
