@@ -177,11 +177,6 @@ impl Outputs {
     }
 }
 
-/// Whether a word names a format.
-pub(super) fn is_format(word: &str) -> bool {
-    Format::ALL.iter().any(|(name, _)| *name == word)
-}
-
 /// Writes the report and gives the exit status it ends with, saying why when it is not 0.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::compare::{RecordFlags, RunArgs, measure_into};
 use super::options::OutputFlags;
-use super::output::{Outputs, is_format};
+use super::output::Outputs;
 use super::shard::ShardFlags;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
@@ -64,7 +64,7 @@ pub(super) fn ci(args: &CiArgs, ui: &Ui) -> Result<ExitCode, Error> {
     if !request.dry_run {
         make_directory(&args.output_dir)?;
         formats = with_files(formats, &args.output_dir);
-        if system.is_github && !formats.iter().any(|format| is_of(format, GITHUB)) && is_format(GITHUB) {
+        if system.is_github && !formats.iter().any(|format| is_of(format, GITHUB)) {
             formats.push(GITHUB.to_owned());
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn ci(args: &CiArgs, ui: &Ui) -> Result<ExitCode, Error> {
 
 /// The formats that were asked for, and those of the output directory.
 fn with_files(mut formats: Vec<String>, directory: &Path) -> Vec<String> {
-    for (format, file) in FILES.iter().filter(|(format, _)| is_format(format)) {
+    for (format, file) in FILES {
         let wanted = format!("{format}={}", directory.join(file).display());
         if !formats.contains(&wanted) {
             formats.push(wanted);
