@@ -14,6 +14,9 @@ use super::tolerance::Floors;
 use crate::error::Error;
 use crate::suite::metric::Better;
 
+/// Files that are read before what they hold is taken in.
+const CHUNK: usize = 256;
+
 /// All that is known of a store's reports.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Index {
@@ -128,14 +131,19 @@ impl Index {
         let kept: Vec<Option<IndexedReport>> = files.iter().map(|file| known.remove(file)).collect();
         let new: Vec<&Listed> =
             files.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(file, _)| file).collect();
-        let mut read = read_all(store, &new).into_iter();
+        // Some files at a time: their facts take more memory than what becomes of them.
+        let mut chunks = new.chunks(CHUNK);
+        let mut read = Vec::new().into_iter();
         let mut index = Self { keys: self.keys, machines: self.machines, reports: Vec::new() };
         let mut numbers: HashMap<SeriesKey, u32> = index.keys.iter().cloned().zip(0..).collect();
         for (file, kept) in files.iter().zip(kept) {
             let report = match kept {
                 Some(report) => report,
                 None => {
-                    let facts = read.next().expect("every new file was read");
+                    if read.len() == 0 {
+                        read = read_all(store, chunks.next().unwrap_or_default()).into_iter();
+                    }
+                    let facts = read.next().expect("every new file is in a chunk");
                     let content = facts.map(|facts| index.take_in(facts, &mut numbers));
                     IndexedReport { file: file.clone(), content }
                 }
