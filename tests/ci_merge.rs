@@ -56,6 +56,8 @@ fn header(suite: RunWide) -> Header {
         machine: Some(machine("Some CPU")),
         toolchain: None,
         suite,
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: vec!["the lock files differ".into()],
     }
 }

@@ -100,6 +100,8 @@ fn a_noisy_row_tells_how_often_other_work_took_the_cpu() {
         machine: None,
         toolchain: None,
         suite: RunWide::default(),
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: Vec::new(),
     };
     let report = assemble(header, vec![it], judged.benchmarks, judged.summary, judged.exit);

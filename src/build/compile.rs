@@ -26,6 +26,20 @@ pub struct BuildPlace {
     pub tree: PathBuf,
     /// The target directory itself.
     pub target: PathBuf,
+    /// The workspace's directory below the checkout; empty for its root.
+    pub workspace: PathBuf,
+}
+
+impl BuildPlace {
+    /// Where cargo runs, behind the fixed path: it looks for its configuration from there upwards.
+    pub fn cwd(&self) -> PathBuf {
+        below(&self.live_tree, &self.workspace)
+    }
+}
+
+/// Without a slash at the end where there is nothing below.
+fn below(tree: &Path, workspace: &Path) -> PathBuf {
+    tree.join(workspace).components().collect()
 }
 
 /// What came of building.
@@ -92,7 +106,7 @@ pub fn build_targets(
     if present.is_empty() {
         return Ok(built);
     }
-    let config = CargoConfig::load(settings, &place.tree)?;
+    let config = CargoConfig::load(settings, &below(&place.tree, &place.workspace))?;
     let surroundings = surroundings(settings, place, &config)?;
     let mut failed = None;
     let mut started = false;
@@ -174,7 +188,7 @@ fn command(
     workspace: &Workspace,
     call: &Call,
 ) -> Command {
-    let mut command = settings.cargo("build", &place.live_tree);
+    let mut command = settings.cargo("build", &place.cwd());
     // A `build.build-dir` of the user would be one directory for both revisions, whose paths are equal.
     command.env("CARGO_BUILD_BUILD_DIR", &place.live_target);
     command.args(["--keep-going", "--message-format=json-render-diagnostics"]);

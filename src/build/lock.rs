@@ -67,7 +67,7 @@ pub fn settle_lock(
 ) -> Result<(), BuildError> {
     let manifest = workspace.metadata.workspace_root.as_std_path().join("Cargo.toml");
     let update = |settings: &CargoSettings| {
-        let mut command = settings.cargo("update", &place.live_tree);
+        let mut command = settings.cargo("update", &place.cwd());
         command.args(["--workspace", "--quiet", "--manifest-path"]).arg(&manifest);
         ask(&mut command, "settle the lock file").map(drop)
     };

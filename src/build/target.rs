@@ -58,10 +58,10 @@ pub(super) fn surroundings(
     let chosen = chosen.or_else(|| config.build_target());
     let triple = match chosen.as_ref().or(settings.host.as_ref()) {
         Some(target) => target.clone(),
-        None => toolchain_info(settings, &place.live_tree)?.host,
+        None => toolchain_info(settings, &place.cwd())?.host,
     };
     let print = |what: &str| {
-        let mut command = rustc(settings, &place.live_tree);
+        let mut command = rustc(settings, &place.cwd());
         command.args(["--print", what, "--target", &triple]);
         ask(&mut command, "ask rustc for the target")
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

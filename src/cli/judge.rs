@@ -130,6 +130,8 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
         machine: None,
         toolchain: None,
         suite: RunWide::default(),
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: Vec::new(),
     };
     let settings = |benchmark: &SampledBenchmark| settings_for_samples(&benchmark.units);

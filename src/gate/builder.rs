@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
         let context = self.context;
         let place = self.point(side, &side.name)?;
         let workspace =
-            build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.live_tree)?;
+            build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.cwd())?;
         let layout = Layout::of(&workspace)?;
         // A lock file that git ignores is part of the user's tree all the same: all sides get its versions.
         let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");
@@ -180,7 +180,7 @@ impl<'a> Builder<'a> {
             return Ok(Other { side, layout, matching, lock: None });
         }
         let workspace =
-            build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.live_tree)?;
+            build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.cwd())?;
         let layout = Layout::of(&workspace)?;
         let matching = head.layout.matching(self.targets.iter(), &layout);
         let members = workspace.path_packages().into_iter().chain(head.path_packages()).collect();
@@ -339,6 +339,7 @@ impl<'a> Builder<'a> {
             live_target: self.slot.live_target(),
             tree: self.slot.tree(place),
             target: self.slot.target(place),
+            workspace: self.context.manifest.parent().unwrap_or(Path::new("")).to_owned(),
         })
     }
 

@@ -54,6 +54,8 @@ pub(super) fn header(
             merged_shards: None,
             features: feature_words(suite),
         },
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings,
     }
 }

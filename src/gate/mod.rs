@@ -281,8 +281,8 @@ fn run_suite(
     cargo.env.push((mark.into(), value));
     let builder = builder::Builder::new(context, suite, &cargo, &slot, &toolchain);
     let mut programs = builder.build(checkout, &chosen)?;
-    let (builds, dependency_changes) =
-        (mem::take(&mut programs.builds), mem::take(&mut programs.dependency_changes));
+    header.builds = mem::take(&mut programs.builds);
+    header.dependency_changes = mem::take(&mut programs.dependency_changes);
     header.warnings.extend(programs.warnings.iter().cloned());
     header.warnings.extend(header.machine.as_ref().map(machine::advice).unwrap_or_default());
     let seeds: Vec<u64> =
@@ -292,11 +292,7 @@ fn run_suite(
     let reports = measured?
         .into_iter()
         .zip(seeds)
-        .map(|(measured, seed)| Report {
-            builds: builds.clone(),
-            dependency_changes: dependency_changes.clone(),
-            ..conclude::report(header.clone(), seed, measured, &cleaned)
-        })
+        .map(|(measured, seed)| conclude::report(header.clone(), seed, measured, &cleaned))
         .collect();
     Ok(Outcome::Finished(reports))
 }

@@ -111,6 +111,8 @@ fn run(found: &Benchmarks, executor: &mut ScriptedExecutor, interrupted: &Atomic
         machine: None,
         toolchain: None,
         suite: RunWide::default(),
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: Vec::new(),
     };
     conclude::report(header, 7, measured, &Ok(()))

@@ -9,7 +9,7 @@ use crate::verdict::evidence::{Evidence, Side, UnitRun};
 use crate::verdict::outcome::{BudgetOutcome, Comparison};
 
 use super::model::{
-    Benchmark, Exit, Machine, Report, ReportSide, Revision, RunWide, SCHEMA_VERSION, Statistics, Summary,
+    Benchmark, DependencyChange, Exit, Machine, Report, ReportSide, Revision, RevisionBuild, RunWide, SCHEMA_VERSION, Statistics, Summary,
     Tool, Toolchain,
 };
 use super::text::natural_order;
@@ -33,6 +33,10 @@ pub struct Header {
     pub toolchain: Option<Toolchain>,
     /// The resolved run-wide settings.
     pub suite: RunWide,
+    /// How the revisions were built.
+    pub builds: Vec<RevisionBuild>,
+    /// How head's dependencies differ from base's.
+    pub dependency_changes: Vec<DependencyChange>,
     /// What advises the reader.
     pub warnings: Vec<String>,
 }
@@ -49,6 +53,8 @@ impl From<&Report> for Header {
             machine: report.machine.clone(),
             toolchain: report.toolchain.clone(),
             suite: report.suite.clone(),
+            builds: report.builds.clone(),
+            dependency_changes: report.dependency_changes.clone(),
             warnings: report.warnings.clone(),
         }
     }
@@ -81,8 +87,8 @@ pub fn assemble(
         toolchain: header.toolchain,
         suite: header.suite,
         benchmarks,
-        builds: Vec::new(),
-        dependency_changes: Vec::new(),
+        builds: header.builds,
+        dependency_changes: header.dependency_changes,
         summary,
         warnings: header.warnings,
         exit,

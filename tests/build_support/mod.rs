@@ -57,6 +57,7 @@ impl Slot {
             live_target: live.join("target"),
             tree: own.join("tree"),
             target: own.join("target"),
+            workspace: "".into(),
         }
     }
 

@@ -248,6 +248,8 @@ pub(crate) fn header() -> Header {
             profile: "bench".into(),
         }),
         suite: RunWide::default(),
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: vec![
             "load average 3.1 on 2 CPUs: other work disturbs the numbers; wait for it, or move it".into(),
         ],

@@ -122,6 +122,8 @@ fn header() -> Header {
         machine: None,
         toolchain: None,
         suite: RunWide::default(),
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: Vec::new(),
     }
 }

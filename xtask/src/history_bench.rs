@@ -97,6 +97,8 @@ fn template() -> Report {
         machine: Some(cargo_benchgate::machine::read()),
         toolchain: None,
         suite: RunWide::default(),
+        builds: Vec::new(),
+        dependency_changes: Vec::new(),
         warnings: Vec::new(),
     };
     assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit)
