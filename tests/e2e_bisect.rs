@@ -193,3 +193,41 @@ fn an_interrupted_bisect_goes_on_where_it_was() {
     let ran = playground.run(&[&args[..], &QUICK[..]].concat());
     ran.ends(0, &[]).says("Resuming").shows(&format!("first slow commit: {}", commits[5]));
 }
+
+const COUNTED: &str = "[package]\nname = \"counted\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[[bench]]\nname = \"tool\"\nharness = false\n\n\
+    [[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nharness = \"lines\"\nmetrics.steps = { unit = \"count\" }\n";
+
+#[test]
+fn counts_name_the_right_one_of_forty_commits_beside_an_unbuildable_one_and_a_merge() {
+    need_git!();
+    let seed = 20_261_130_u64;
+    let place = 3 + usize::try_from((seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 33).expect("31 bits") % 35;
+    println!("seed {seed}: the step is planted at commit {place} of 40");
+    let playground = Playground::empty();
+    playground.write("Cargo.toml", COUNTED);
+    playground.write(
+        "benches/tool.rs",
+        "fn main() {\n    println!(\"benchgate: work steps {} count\", counted::STEPS);\n}\n",
+    );
+    let mut commits = Vec::new();
+    for at in 0..=40 {
+        let steps = if place <= at { 1100 } else { 1000 };
+        let broken = if at == place + 1 { "this does not build" } else { "" };
+        playground.write("src/lib.rs", format!("pub const STEPS: u32 = {steps};\n// {at}\n{broken}"));
+        if at == place - 1 {
+            playground.repository.commit("on main");
+            playground.repository.git(&["checkout", "-q", "-b", "side", "HEAD~1"]);
+            playground.write("side.txt", "side");
+            playground.repository.commit("side");
+            playground.repository.git(&["checkout", "-q", "main"]);
+            playground.repository.git(&["merge", "-q", "--no-ff", "-m", "merge side", "side"]);
+            commits.push(playground.repository.id("HEAD"));
+        } else {
+            commits.push(playground.repository.commit(&format!("commit {at}")));
+        }
+    }
+    let ran = playground.run(&["bisect", "work", &commits[0], "main"]);
+    ran.ends(0, &[]).shows(&format!("first slow commit: {} commit {place}", commits[place]));
+    let built = ran.stderr.matches("Compiling counted").count();
+    assert!(built <= 9, "{built} builds for 40 commits: {ran}");
+}

@@ -50,6 +50,22 @@ fn workspace_in_a_sub_directory_is_gated_from_anywhere_in_it() {
 }
 
 #[test]
+fn cargo_configuration_of_a_workspace_in_a_sub_directory_is_read() {
+    need_git!();
+    let playground = nested_workspace();
+    playground.write("code/.cargo/config.toml", "[build]\nrustflags = [\"--cfg\", \"told\"]\n");
+    playground.write(
+        "code/twin/src/lib.rs",
+        "#[cfg(not(told))]\ncompile_error!(\"the configuration was not read\");\npub fn step() {}\n",
+    );
+    playground.repository.commit("told");
+    let directory = playground.root().join("code/twin");
+    playground
+        .run_in(&directory, &[&["run"][..], &QUICK[..2], &["--samples=2", "--warmup=0"]].concat())
+        .ends(0, &[]);
+}
+
+#[test]
 fn linked_worktree_is_gated_as_the_tree_it_is() {
     need_git!();
     let playground = Playground::probe();

@@ -9,8 +9,8 @@ use crate::verdict::evidence::{Evidence, Side, UnitRun};
 use crate::verdict::outcome::{BudgetOutcome, Comparison};
 
 use super::model::{
-    Benchmark, DependencyChange, Exit, Machine, Report, ReportSide, Revision, RevisionBuild, RunWide, SCHEMA_VERSION, Statistics, Summary,
-    Tool, Toolchain,
+    Benchmark, DependencyChange, Exit, Machine, Report, ReportSide, Revision, RevisionBuild, RunWide,
+    SCHEMA_VERSION, Statistics, Summary, Tool, Toolchain,
 };
 use super::text::natural_order;
 

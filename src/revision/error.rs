@@ -80,8 +80,8 @@ pub enum RevisionError {
     },
     /// The first commit is not in the history of the second.
     #[error(
-        "{ancestor} is no ancestor of {descendant}: there is no line of commits from the good one to the bad one; name GOOD first, \
-         then BAD, both on one line of history"
+        "{ancestor} is no ancestor of {descendant}: there is no line of commits from the one to the other; name the earlier one \
+         first, both on one line of history"
     )]
     NotAnAncestor {
         /// The commit that should come first.

@@ -125,13 +125,7 @@ fn row(key: &Key) -> String {
         _ => cell(key.default),
     };
     let doc = key.doc;
-    format!(
-        "| `{}` | {} | {default} | {} | {} |\n",
-        key.name,
-        cell(key.kind),
-        key.levels.as_str(),
-        cell(&doc)
-    )
+    format!("| `{}` | {} | {default} | {} | {} |\n", key.name, cell(key.kind), key.levels.as_str(), cell(doc))
 }
 
 fn presets() -> String {

@@ -1,6 +1,7 @@
 //! `history`: what past runs say of the newest result.
 
 mod add;
+mod backfill;
 mod compare;
 mod explain;
 mod export;
@@ -53,6 +54,8 @@ enum HistoryVerb {
     Import(import::ImportArgs),
     /// Write the series as CSV
     Export(export::ExportArgs),
+    /// Measure commits of the past, and store what comes of it
+    Backfill(Box<backfill::BackfillArgs>),
     /// Remove stored reports by age, number or machine
     Prune(prune::PruneArgs),
     /// Add the stored files to the history of a git remote
@@ -77,6 +80,7 @@ pub(super) struct Common {
 impl HistoryArgs {
     pub(super) fn output(&self) -> &OutputFlags {
         let common = match &self.verb {
+            HistoryVerb::Backfill(args) => return args.output(),
             HistoryVerb::Add(args) => &args.common,
             HistoryVerb::List(args) => &args.common,
             HistoryVerb::Show(args) => &args.common,
@@ -97,6 +101,7 @@ impl HistoryArgs {
 pub(super) fn history(args: &HistoryArgs, ui: &Ui) -> Result<ExitCode, Error> {
     match &args.verb {
         HistoryVerb::Add(args) => add::add(args, ui),
+        HistoryVerb::Backfill(args) => backfill::backfill(args, ui),
         HistoryVerb::List(args) => list::list(args, ui),
         HistoryVerb::Show(args) => show::show(args, ui),
         HistoryVerb::Status(args) => status::status(args, ui),

@@ -1,0 +1,171 @@
+//! `history backfill`: commits of the past, measured now.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+
+use super::History;
+use crate::cli::compare::SuiteArgs;
+use crate::error::{Error, ExitCode};
+use crate::gate::environment::Environment;
+use crate::gate::{self, Command, HeadRequest, Outcome, Request};
+use crate::report::model::Report;
+use crate::report::text::visible;
+use crate::revision::{Commit, Repository};
+use crate::ui::Ui;
+use crate::verdict::evidence::{ErrorKind, StoppedBecause};
+
+/// Arguments of `history backfill`.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct BackfillArgs {
+    /// The commits: FROM..TO, along first parents; FROM itself is not measured, TO is HEAD where it is left out
+    #[arg(value_name = "RANGE")]
+    range: String,
+    /// Measure every N-th commit only, the last one always
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// Measure commits again that the history has results of
+    #[arg(long)]
+    again: bool,
+    /// The directory of the history; default: `benchgate/history` in the repository's git directory
+    #[arg(long, value_name = "DIR", help_heading = "History")]
+    history: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub(super) suite: SuiteArgs,
+}
+
+/// Measures the commits from the oldest on and stores each report as it comes. The first is measured alone, each other
+/// one interleaved with the one before it, so that a machine that drifts over the hours leaves no step in the history.
+pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> {
+    if !args.suite.output.format.is_empty() {
+        return Err(Error::Usage(
+            "`history backfill` makes a report a commit and stores it; `history show` and `history export` show them".to_owned(),
+        ));
+    }
+    let environment = Environment::of_this_process()?;
+    let history = History::find(args.history.as_deref())?;
+    let repository = Repository::discover(&environment.cwd)?;
+    let commits = commits(&repository, &args.range, args.every)?;
+    let known = if args.again { BTreeSet::new() } else { known(&history)? };
+    let (done, open): (Vec<Commit>, Vec<Commit>) =
+        commits.into_iter().partition(|commit| known.contains(commit.id.as_str()));
+    ui.status(
+        "Backfilling",
+        format!("{} commits, {} of them are in the history already", open.len() + done.len(), done.len()),
+    );
+    let request = args.suite.request(Command::Run, HeadRequest::WorkingTree)?;
+    let (mut before, mut stored, mut skipped): (Option<Commit>, usize, usize) = (None, 0, 0);
+    for (place, commit) in open.iter().enumerate() {
+        let subject = visible(&commit.subject);
+        ui.status("Commit", format!("{} of {}: {} ({subject})", place + 1, open.len(), commit.id.short()));
+        match measure(&request, before.as_ref(), commit, &environment, ui) {
+            Ok(report) => {
+                super::record(&history, &report, ui)?;
+                stored += 1;
+                before = Some(commit.clone());
+            }
+            Err(Error::Execution(why) | Error::Configuration(why) | Error::Usage(why)) => {
+                skipped += 1;
+                let why = why.lines().next().unwrap_or_default();
+                ui.warn(format!("{} ({subject}) is skipped: {}", commit.id.short(), visible(why)));
+            }
+            Err(Error::Interrupted) => {
+                ui.note(format!("{stored} reports are stored; the same command goes on from there"));
+                return Err(Error::Interrupted);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    ui.status("Backfilled", format!("{stored} commits, {skipped} skipped, {} were there before", done.len()));
+    if stored == 0 && done.is_empty() {
+        return Err(Error::Execution(
+            "none of the commits could be measured; the reasons are above".to_owned(),
+        ));
+    }
+    Ok(ExitCode::Success)
+}
+
+/// The commits of a range, oldest first.
+fn commits(repository: &Repository, range: &str, every: u32) -> Result<Vec<Commit>, Error> {
+    let Some((from, to)) =
+        range.split_once("..").filter(|(from, to)| !from.is_empty() && !to.starts_with('.'))
+    else {
+        return Err(Error::Usage(format!(
+            "`{range}` is no range of commits; write FROM..TO, such as v1.0.0..main"
+        )));
+    };
+    let to = if to.is_empty() { "HEAD" } else { to };
+    let line = repository.line(&repository.resolve(from)?, &repository.resolve(to)?)?;
+    let mut commits: Vec<Commit> = line.into_iter().skip(1).map(|it| it.commit).collect();
+    if commits.is_empty() {
+        return Err(Error::Usage(format!("the range {range} holds no commit")));
+    }
+    // Counted from the newest, which is always measured.
+    let last = commits.len() - 1;
+    let mut place = 0;
+    commits.retain(|_| {
+        place += 1;
+        (last - (place - 1)).is_multiple_of(every as usize)
+    });
+    Ok(commits)
+}
+
+/// The commits that the history has results of.
+fn known(history: &History) -> Result<BTreeSet<String>, Error> {
+    let index = crate::history::index::Index::load(&history.store)?;
+    let runs = index.reports.iter().filter_map(|report| report.content.as_ref().ok());
+    let heads = runs.flat_map(|run| {
+        let of_points: BTreeSet<u8> = run.points.iter().map(|point| point.revision).collect();
+        run.revisions
+            .iter()
+            .enumerate()
+            .filter(move |(place, revision)| !revision.dirty && of_points.contains(&(*place as u8)))
+            .map(|(_, revision)| revision.commit.to_string())
+    });
+    Ok(heads.collect())
+}
+
+fn measure(
+    request: &Request,
+    before: Option<&Commit>,
+    commit: &Commit,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<Report, Error> {
+    let mut request = request.clone();
+    request.head = HeadRequest::Revision(commit.id.as_str().to_owned());
+    // A commit that changed nothing still has its value.
+    request.identity = false;
+    if let Some(before) = before {
+        request.command = Command::Compare;
+        request.base = Some(before.id.as_str().to_owned());
+        request.overrides.head_only = false;
+    }
+    let report = match gate::run(&request, environment, ui)? {
+        Outcome::Finished(mut reports) if !reports.is_empty() => reports.remove(0),
+        _ => return Err(Error::Internal("a measuring run gave no report".to_owned())),
+    };
+    let interrupted = report.benchmarks.iter().any(|benchmark| {
+        benchmark.stopped_because == Some(StoppedBecause::Interrupted)
+            || benchmark.error.as_ref().is_some_and(|error| error.kind == ErrorKind::Interrupted)
+    });
+    if interrupted {
+        return Err(Error::Interrupted);
+    }
+    let errors: Vec<&str> = report
+        .benchmarks
+        .iter()
+        .filter_map(|it| it.error.as_ref())
+        .map(|error| error.message.as_str())
+        .collect();
+    match errors.first() {
+        Some(first) if errors.len() == report.benchmarks.len() => Err(Error::Execution((*first).to_owned())),
+        _ => Ok(report),
+    }
+}
+
+impl BackfillArgs {
+    pub(super) fn output(&self) -> &crate::cli::options::OutputFlags {
+        &self.suite.output
+    }
+}
