@@ -136,7 +136,8 @@ fn a_file_that_is_gone_is_found_out() {
 
 #[test]
 fn a_torn_or_changed_record_is_found_out() {
-    let change: [(&str, fn(String) -> String); 3] = [
+    type Edit = (&'static str, fn(String) -> String);
+    let change: [Edit; 3] = [
         ("its record is torn", |text| text[..text.len() / 2].to_owned()),
         ("its record was changed", |text| text.replace("0123 first", "4567 other")),
         ("its record is torn", |_| String::new()),
