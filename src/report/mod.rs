@@ -18,6 +18,7 @@ pub mod next_step;
 pub mod overview;
 pub mod quantity;
 pub mod read;
+mod reason;
 pub mod rows;
 pub mod samples_csv;
 pub mod terminal;

@@ -1,3 +1,5 @@
+//! Tests of the course on small series.
+
 use super::*;
 
 /// Noise of about so much without a generator: the golden angle's multiples are evenly spread and never repeat.
