@@ -345,6 +345,10 @@ impl<'a> Builder<'a> {
 
     fn dependency_changes(&self, head: &Head, other: &Other) -> Vec<crate::report::model::DependencyChange> {
         let (Some(base_lock), Some(head_lock)) = (&other.lock, &head.lock) else { return Vec::new() };
+        // Where base has none of the targets, all that head's need would seem to be new.
+        if other.matching.others.is_empty() {
+            return Vec::new();
+        }
         let head_packages: BTreeSet<&str> = self.targets.iter().map(|id| id.package.as_str()).collect();
         let base_packages = other.matching.others.values().map(|id| id.package.as_str()).collect();
         differences::dependency_changes((base_lock, &base_packages), (head_lock, &head_packages))

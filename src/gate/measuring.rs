@@ -214,7 +214,11 @@ fn confirm(
             })
         });
         let fixed = chosen.map(|(place, mut benchmark)| {
-            benchmark.sampling.samples = SampleCount::Fixed(CONFIRM_SAMPLES);
+            // Who wants more samples than that wants them of what decides, too.
+            benchmark.sampling.samples = SampleCount::Fixed(match benchmark.sampling.samples {
+                SampleCount::Fixed(wanted) => wanted.max(CONFIRM_SAMPLES),
+                SampleCount::Adaptive { .. } => CONFIRM_SAMPLES,
+            });
             benchmark.head_alone_until = 0;
             (place, benchmark)
         });
@@ -228,7 +232,7 @@ fn confirm(
     phase.ui.status(
         "Confirming",
         format!(
-            "{} that may fail the run, {CONFIRM_SAMPLES} fresh samples a side",
+            "{} that may fail the run, at least {CONFIRM_SAMPLES} fresh samples a side",
             counted(candidates.len(), "benchmark")
         ),
     );
@@ -254,7 +258,7 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
             let more = if shown.len() < left_out.len() { ", …" } else { "" };
             return Err(Error::Usage(format!(
                 "nothing is selected: the filters leave out all of {} ({}{more}); `--filter` and `--skip` take globs over ids, such as \
-                 'group/*'",
+                 'group/*', where `\\[` stands for a bracket of an id; `-- TEXT` takes a part of an id as it is",
                 counted(left_out.len(), "benchmark"),
                 shown.join(", ")
             )));

@@ -37,7 +37,7 @@ fn other_work(measured: &[(String, &MeasuredBenchmark)]) -> Option<String> {
     let (subject, does) = one_or_many(&labels, "does", "do")?;
     Some(format!(
         "{subject} {does} not do the same work in base and head: {base} and {head} an iteration, as the bench states; \
-         their latencies differ for that reason alone, so look at the bench's input before the code"
+         a part of the change of latency may be that, so look at the bench's input as well"
     ))
 }
 

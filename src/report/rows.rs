@@ -184,7 +184,7 @@ fn compared_rows<'a>(
         };
         let mut row = comparison_row(target, benchmark, comparison);
         if [Verdict::Regression, Verdict::Improved].contains(&comparison.verdict) {
-            row.notes.extend(wording::code_note(benchmark));
+            row.notes.extend(wording::code_note(benchmark, comparison));
         }
         rows.push(row);
     }

@@ -93,11 +93,27 @@ pub fn presence(benchmark: &Benchmark) -> Option<String> {
     })
 }
 
-/// What is known of the code of a benchmark that was compared: that it is the same on both sides.
-pub fn code_note(benchmark: &Benchmark) -> Option<String> {
+/// What is known of the code behind a time that changed: that it is the same on both sides, or counts the same.
+pub fn code_note(benchmark: &Benchmark, changed: &Comparison) -> Option<String> {
     let compared = benchmark.presence == Presence::Compared;
-    benchmark.presence_note.as_deref().filter(|_| compared).map(visible)
+    let note = benchmark.presence_note.as_deref().filter(|_| compared).map(visible);
+    let counts_the_same = |it: &Comparison| {
+        it.metric == Metric::Instructions
+            && it.head_revision == changed.head_revision
+            && it.change_percent.is_some_and(|change| change.abs() < SAME_COUNT_PERCENT)
+    };
+    note.or_else(|| {
+        let same = changed.metric == Metric::Latency && benchmark.comparisons.iter().any(counts_the_same);
+        same.then(|| {
+            "it takes the same number of instructions on both sides, so look at where its code or its data lies in memory, not \
+             at what it does"
+                .to_owned()
+        })
+    })
 }
+
+/// Below this a change of a count is none, in per cent.
+const SAME_COUNT_PERCENT: f64 = 0.05;
 
 /// The word of a benchmark that failed to give a result.
 pub fn failed(result: BenchResult) -> &'static str {
@@ -245,6 +261,24 @@ pub(super) fn unsaid(report: &Report) -> String {
     if parts.is_empty() { String::new() } else { format!(", but {}", parts.join(", ")) }
 }
 
+/// How to tell code from its place in memory, where a function got slower and nothing was counted.
+pub fn placement(report: &Report) -> Option<&'static str> {
+    let of_a_function = |benchmark: &&Benchmark| {
+        [HarnessKind::Criterion, HarnessKind::Divan, HarnessKind::Libtest]
+            .iter()
+            .any(|harness| harness.as_str() == benchmark.harness)
+    };
+    let slower =
+        |it: &Comparison| it.metric == Metric::Latency && it.verdict == Verdict::Regression && it.gate;
+    let counted = |it: &Comparison| it.metric == Metric::Instructions;
+    let concerned = report.benchmarks.iter().filter(of_a_function).any(|benchmark| {
+        benchmark.comparisons.iter().any(slower) && !benchmark.comparisons.iter().any(counted)
+    });
+    concerned.then_some(
+        "a function the change did not touch can get slower by its place in memory alone: `--metric instructions` tells the two apart",
+    )
+}
+
 /// The ways out of the inconclusive comparisons of a report, each once; empty when there is none.
 pub fn advice(report: &Report) -> Vec<String> {
     let mut open: Vec<(&Benchmark, &Comparison)> = report
@@ -273,11 +307,13 @@ pub fn advice(report: &Report) -> Vec<String> {
         // With one that no number of samples settles there is no number for all.
         let needed: Option<Vec<u32>> = open.iter().map(|it| it.samples_needed).collect();
         let needed = needed.and_then(|needed| needed.into_iter().max());
-        let needed = needed.map(|needed| format!(" (about {needed} a side would settle all of them)"));
-        ways.push(format!(
-            "take more samples: raise `max_samples` or `samples`, and `max_time`{}",
-            needed.unwrap_or_default()
-        ));
+        // A fixed number, since the settled rule has no looks beyond its last one.
+        ways.push(match needed {
+            Some(needed) => {
+                format!("take more samples: `--samples {needed}` would likely settle all of them")
+            }
+            None => "take more samples: a fixed number of them, with `--samples`".to_owned(),
+        });
     }
     if any(&[Reason::TooClose, Reason::Unconfirmed]) {
         ways.push(

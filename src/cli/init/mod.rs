@@ -80,7 +80,8 @@ pub(super) fn init(args: &InitArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let is_alone = args.ci.is_none() && args.hook.is_none() && args.remove_hook.is_none();
     if is_alone {
         let manifest = gate::find_manifest(args.manifest_path.as_deref(), &cwd)?;
-        changes.push(table::insert(&manifest, args.workspace)?);
+        let branch = Repository::discover(&cwd).ok().and_then(|repository| repository.default_branch_name());
+        changes.push(table::insert(&manifest, args.workspace, branch.as_deref().unwrap_or("main"))?);
     }
     change::carry_out(&changes, args.dry_run, args.force, ui)?;
     if !args.dry_run && !changes.is_empty() {

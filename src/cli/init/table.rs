@@ -40,7 +40,7 @@ const TEXT: &str = r##"
 /// # Errors
 ///
 /// A manifest that cannot be read or is not TOML, one that has a benchgate table, and one that cannot take one at its end.
-pub(super) fn insert(nearest: &Path, for_workspace: bool) -> Result<Change, Error> {
+pub(super) fn insert(nearest: &Path, for_workspace: bool, default_branch: &str) -> Result<Change, Error> {
     let mut path = nearest.to_owned();
     let (mut text, mut manifest) = read(&path)?;
     if for_workspace && !manifest.contains_key("workspace") {
@@ -72,7 +72,7 @@ pub(super) fn insert(nearest: &Path, for_workspace: bool) -> Result<Change, Erro
             )));
         }
     }
-    let table = table(&manifest, owner);
+    let table = table(&manifest, owner, default_branch);
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { ending };
     let after = format!("{text}{gap}{}", table.replace('\n', ending));
@@ -104,7 +104,7 @@ fn has_table(manifest: &toml::Table, owner: &str) -> bool {
     metadata.and_then(|metadata| metadata.get("benchgate")).is_some()
 }
 
-fn table(manifest: &toml::Table, owner: &str) -> String {
+fn table(manifest: &toml::Table, owner: &str, base: &str) -> String {
     let bench = manifest.get("bench").and_then(|benches| benches.get(0));
     let target = bench.and_then(|bench| bench.get("name")).and_then(toml::Value::as_str);
     let package =
@@ -116,7 +116,7 @@ fn table(manifest: &toml::Table, owner: &str) -> String {
     TEXT.replace("{table}", &format!("{owner}.metadata.benchgate"))
         .replace("{package}", &package)
         .replace("{target}", target.unwrap_or("NAME"))
-        .replace("{base}", "main")
+        .replace("{base}", base)
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory");
         let path = place.path().join("Cargo.toml");
         fs_err::write(&path, manifest).expect("it can be written");
-        insert(&path, false)
+        insert(&path, false, "main")
             .map(|change| change.after.expect("it is no removal"))
             .map_err(|error| error.to_string())
     }
@@ -202,10 +202,12 @@ mod tests {
         let member = place.path().join("crates/a/Cargo.toml");
         fs_err::create_dir_all(member.parent().expect("it has one")).expect("it can be made");
         fs_err::write(&member, PACKAGE).expect("it can be written");
-        assert!(insert(&member, true).expect_err("there is none").to_string().contains("[workspace]"));
+        assert!(
+            insert(&member, true, "main").expect_err("there is none").to_string().contains("[workspace]")
+        );
         let root = place.path().join("Cargo.toml");
         fs_err::write(&root, "[workspace]\nmembers = [\"crates/*\"]\n").expect("it can be written");
-        assert_eq!(insert(&member, true).expect("it can be added to").path, root);
-        assert_eq!(insert(&member, false).expect("it can be added to").path, member);
+        assert_eq!(insert(&member, true, "main").expect("it can be added to").path, root);
+        assert_eq!(insert(&member, false, "main").expect("it can be added to").path, member);
     }
 }

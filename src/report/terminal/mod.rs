@@ -117,6 +117,9 @@ fn footer(report: &Report, options: Options, text: &mut String) {
             "in pairs: the machine moved both sides together, so the change is the median of the pairs' own ratios, not HEAD / BASE",
         );
     }
+    if let Some(hint) = wording::placement(report) {
+        paragraph("", plain, hint);
+    }
     let advice = wording::advice(report);
     if !advice.is_empty() {
         paragraph("", plain, "ways out of inconclusive:");
