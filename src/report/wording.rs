@@ -112,6 +112,9 @@ pub fn code_note(benchmark: &Benchmark, changed: &Comparison) -> Option<String> 
     })
 }
 
+/// More samples a side than this are no way out.
+const PRACTICAL_SAMPLES: u32 = 1000;
+
 /// Below this a change of a count is none, in per cent.
 const SAME_COUNT_PERCENT: f64 = 0.05;
 
@@ -309,8 +312,11 @@ pub fn advice(report: &Report) -> Vec<String> {
         let needed = needed.and_then(|needed| needed.into_iter().max());
         // A fixed number, since the settled rule has no looks beyond its last one.
         ways.push(match needed {
-            Some(needed) => {
+            Some(needed) if needed <= PRACTICAL_SAMPLES => {
                 format!("take more samples: `--samples {needed}` would likely settle all of them")
+            }
+            Some(needed) => {
+                format!("about {needed} samples a side would settle all of them, too many to wait for")
             }
             None => "take more samples: a fixed number of them, with `--samples`".to_owned(),
         });
