@@ -109,7 +109,9 @@ fn ends_that_are_equally_fast_have_nothing_to_find() {
 fn a_benchmark_that_is_not_there_is_an_error_that_names_those_that_are() {
     need_git!();
     let (playground, commits) = history();
-    playground.run(&["bisect", "tol", &commits[0], &commits[2]]).ends(3, &["tool"]);
+    playground
+        .run(&["bisect", "tol", &commits[0], &commits[2]])
+        .ends(3, &["there is no benchmark `tol` among these", "tool"]);
 }
 
 #[test]

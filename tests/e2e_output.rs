@@ -189,3 +189,23 @@ fn narrow_terminals_are_asked_for_by_columns() {
     };
     assert!(widest("60") < widest("200"), "{:?} {:?}", widest("60"), widest("200"));
 }
+
+#[test]
+fn an_id_with_a_line_end_is_no_command_to_the_runner_of_a_workflow() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.configure("[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nharness = \"lines\"");
+    let bench = |ns: u32| {
+        format!(
+            "fn main() {{\n    println!(\"benchgate: {{:?}} latency {ns} ns\", \"a\\n::error title=x::pwned\");\n}}\n"
+        )
+    };
+    playground.write("benches/tool.rs", bench(100));
+    playground.repository.commit("second");
+    playground.write("benches/tool.rs", bench(900));
+    let ran = playground.quick(&["--base", "HEAD"]);
+    ran.ends(1, &["1 regression: tool/a"]);
+    for line in ran.stderr.lines().chain(ran.stdout.lines()) {
+        assert!(!line.trim_start().starts_with("::"), "{line}");
+    }
+}

@@ -275,3 +275,52 @@ fn two_runs_at_once_keep_their_builds_apart() {
     }
     playground.run(&["cache", "list"]).ends(0, &[]);
 }
+
+/// Adds an entry for the bench of the crate `probe`.
+fn with_entry(playground: &Playground, lines: &str) {
+    playground.configure(&format!("[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\n{lines}"));
+}
+
+#[test]
+fn a_source_that_the_suite_names_counts_as_data() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("src/input.rs", "3");
+    with_entry(&playground, "stdin = \"src/input.rs\"\nargs = [\"step\"]");
+    playground.repository.commit("second");
+    playground.write("src/input.rs", "300");
+    let (_, report) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
+    assert_eq!(presence(&report), "compared");
+}
+
+#[test]
+fn what_hooks_make_of_any_changed_file_is_measured() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("tools/make.rs", "3");
+    with_entry(&playground, "setup = [[\"true\"]]");
+    playground.repository.commit("second");
+    playground.write("tools/make.rs", "300");
+    let (_, report) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
+    assert_eq!(presence(&report), "compared");
+}
+
+#[test]
+fn a_dot_file_counts_where_the_program_knows_its_name() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write(
+        "benches/tool.rs",
+        "fn main() {\n    let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/.tuning\");\n    \
+         assert!(std::fs::read_to_string(path).is_ok());\n}\n",
+    );
+    playground.write(".tuning", "3");
+    playground.write(".editorconfig", "3");
+    playground.repository.commit("second");
+    playground.write(".editorconfig", "300");
+    let (ran, report) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
+    is_unchanged(&ran, &report);
+    playground.write(".tuning", "300");
+    let (_, report) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
+    assert_eq!(presence(&report), "compared");
+}

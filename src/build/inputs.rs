@@ -107,9 +107,9 @@ pub fn changed_files(base: &[TreeFile], head: &[TreeFile]) -> Vec<PathBuf> {
     paths
 }
 
-/// The names of the changed files that count only for a program that knows their names.
+/// The names of the changed files that count only where somebody names them. A launch may name any file, sources too.
 pub fn named_files(changed: &[PathBuf]) -> Vec<String> {
-    let named = changed.iter().filter(|path| role(path) == Role::Named);
+    let named = changed.iter().filter(|path| role(path) != Role::Data);
     named.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect()
 }
 
@@ -276,8 +276,8 @@ fn role(path: &Path) -> Role {
     let lower = name.to_lowercase();
     let (stem, extension) = lower.rsplit_once('.').unwrap_or((&lower, ""));
     if directories.first().is_some_and(|first| first.starts_with('.')) || name.starts_with('.') {
-        // What `.cargo/config.toml` sets is compared by itself; the rest is for tools.
-        return Role::Nothing;
+        // What `.cargo/config.toml` sets is compared by itself; the rest is for tools, unless a program knows it.
+        return Role::Named;
     }
     let among_data = directories.iter().any(|part| DATA_DIRECTORIES.contains(&part.to_lowercase().as_str()));
     if among_data {
@@ -304,14 +304,7 @@ mod tests {
 
     #[test]
     fn sources_and_what_tools_read_do_not_count() {
-        for path in [
-            "src/lib.rs",
-            "tests/a.rs",
-            "benches/b.rs",
-            ".github/workflows/ci.yml",
-            ".gitignore",
-            "a/.editorconfig",
-        ] {
+        for path in ["src/lib.rs", "tests/a.rs", "benches/b.rs"] {
             assert_eq!(role(Path::new(path)), Role::Nothing, "{path}");
         }
     }
@@ -319,6 +312,9 @@ mod tests {
     #[test]
     fn documents_and_manifests_count_where_they_are_named() {
         for path in [
+            ".github/workflows/ci.yml",
+            ".gitignore",
+            "a/.env",
             "README.md",
             "crates/a/README",
             "LICENSE-MIT",

@@ -198,7 +198,7 @@ impl Store {
             let file = KeptFile { sha256: sha256_of(&to).map_err(io())?, executable: is_executable(&to) };
             record.files.insert(relative, file);
         }
-        record.digest = record.own_digest().map_err(BuildError::io("keep executables"))?;
+        record.digest = record.own_digest(&entry).map_err(BuildError::io("keep executables"))?;
         let mut file = fs_err::File::create(partial.path().join(RECORD_FILE)).map_err(io())?;
         serde_json::to_writer(&mut file, &record).map_err(std::io::Error::from).map_err(io())?;
         file.flush().map_err(io())?;
@@ -230,17 +230,24 @@ impl Record {
         let bytes = fs_err::read(entry.join(RECORD_FILE)).map_err(|error| error.to_string())?;
         let record: Self =
             serde_json::from_slice(&bytes).map_err(|error| format!("its record is torn: {error}"))?;
-        match record.own_digest() {
+        match record.own_digest(entry) {
             _ if record.version != VERSION => Err("another version made it".to_owned()),
             Ok(digest) if digest == record.digest => Ok(record),
             _ => Err("its record was changed".to_owned()),
         }
     }
 
-    fn own_digest(&self) -> std::io::Result<String> {
+    /// With the name of its entry, which is the key: an entry that was moved to another key's place is not that build.
+    fn own_digest(&self, entry: &Path) -> std::io::Result<String> {
         use sha2::{Digest, Sha256};
         let text = serde_json::to_vec(&(
-            (self.version, &self.label, &self.layout, &self.lock),
+            (
+                entry.file_name().map(|name| name.to_string_lossy()),
+                self.version,
+                &self.label,
+                &self.layout,
+                &self.lock,
+            ),
             (&self.watched, &self.targets, &self.files, &self.directories),
         ))?;
         Ok(hexadecimal(&Sha256::digest(text)))

@@ -193,7 +193,7 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
                 ui.note(format!("{because} (exit status 1 turned into 0 by --no-fail)"));
             }
             ExitCode::Success => ui.note(because),
-            _ => ui.error(because),
+            _ => ui.error(crate::report::text::visible(because)),
         }
     }
     Ok(code)

@@ -151,7 +151,7 @@ fn find_and_measure(
         .map(|(place, benchmark)| (benchmark.identity.label(), &found.evidence[*place].settings))
         .collect();
     for warning in verdict::warnings::before_measuring(&labels) {
-        context.ui.warn(warning);
+        context.ui.warn(crate::report::text::visible(&warning));
     }
     let mut measured: Vec<Measured> = Vec::new();
     let max_time = suite.run.max_time_ns.map(Duration::from_nanos);

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::report::model::{DependencyChange, RevisionBuild};
 use crate::revision::{CheckedOutFile, Checkout, Slot};
 use crate::suite::identity::TargetId;
-use crate::suite::launch::{Launch, Work};
+use crate::suite::launch::{Hooks, Launch, Work};
 use crate::ui::Ui;
 
 /// The built programs of a run. Dropping it removes the worktrees.
@@ -72,6 +72,10 @@ impl Programs {
 
     /// Whether a launch names a file that changed and that counts only then.
     pub(super) fn names_a_change(&self, launch: &Launch) -> bool {
+        // Hooks may build or make anything from any file.
+        if launch.hooks != Hooks::default() && !self.named_files.is_empty() {
+            return true;
+        }
         let file = match &launch.work {
             Some(Work::File(file)) => Some(file),
             Some(Work::Value { .. }) | None => None,

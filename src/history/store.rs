@@ -161,7 +161,7 @@ impl Store {
                 let Ok(metadata) = entry.metadata() else { continue };
                 if metadata.is_dir() {
                     open.push(name);
-                } else if name.ends_with(".json") {
+                } else if name.ends_with(".json") && (metadata.is_file() || metadata.is_symlink()) {
                     listed.push(Listed { name, size: metadata.len() });
                 }
             }

@@ -75,8 +75,8 @@ fn within_limits(report: &Report) -> &'static str {
     }
     let shown = |it: &&Overall| Place::Notice.emphasis(it.certainty) == Emphasis::Highlighted;
     let worst = report.summary.overall.iter().filter(shown).find_map(|it| match it.label {
-        Label::Regression => Some(", with a regression within the limits"),
-        Label::Mixed => Some(", with regressions within the limits and improvements"),
+        Label::Regression => Some(", slower within the limits"),
+        Label::Mixed => Some(", some slower and some faster within the limits"),
         _ => None,
     });
     worst.unwrap_or_default()
@@ -122,7 +122,7 @@ fn of_revision(
     lines
 }
 
-/// The label in words: `definitely a regression: 17 of 40 rows worse, 3 better; worst parse latency +4.1 %`.
+/// The label in words: `definitely slower: 17 of 40 rows worse, 3 better; worst parse latency +4.1 %`.
 pub fn sentence(overall: &Overall, place: Place) -> String {
     let Overall { label, flagged, rows, .. } = overall;
     let chance = match (overall.expected_by_chance, overall.by_chance) {
@@ -138,11 +138,11 @@ pub fn sentence(overall: &Overall, place: Place) -> String {
         return format!("no clear change ({} of {of_rows} flagged{chance})", flagged.all());
     }
     let kind = match (label, overall.mostly) {
-        (Label::Mixed, Some(Direction::Regression)) => "mixed, mostly regressions",
-        (Label::Mixed, Some(Direction::Improvement)) => "mixed, mostly improvements",
+        (Label::Mixed, Some(Direction::Regression)) => "mixed, mostly slower",
+        (Label::Mixed, Some(Direction::Improvement)) => "mixed, mostly faster",
         (Label::Mixed, None) => "mixed",
-        (Label::Regression, _) => "a regression",
-        _ => "an improvement",
+        (Label::Regression, _) => "slower",
+        _ => "faster",
     };
     let ends = [("worst", &overall.worst), ("best", &overall.best)];
     let ends = ends.into_iter().filter_map(|(word, end)| Some(format!("; {word} {}", row(end.as_ref()?))));

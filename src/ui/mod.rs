@@ -1,5 +1,6 @@
 //! Status lines and notes on stderr, results on stdout: the only place that prints.
 
+use crate::report::text::visible;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -129,7 +130,7 @@ impl Ui {
     /// The same, with lines of their own above the last one.
     pub fn error_below(&self, details: &str, headline: &str) {
         self.clear_progress();
-        let _ = writeln!(anstream::stderr(), "{details}");
+        let _ = writeln!(anstream::stderr(), "{}", harmless(details));
         self.prefixed(RED, "error", headline);
     }
 
@@ -161,13 +162,18 @@ impl Ui {
 
     fn line(&self, style: Style, verb: &str, object: &str) {
         self.clear_progress();
-        let _ = writeln!(anstream::stderr(), "{style}{verb:>12}{style:#} {object}");
+        let _ = writeln!(anstream::stderr(), "{style}{verb:>12}{style:#} {}", harmless(object));
     }
 
     fn prefixed(&self, style: Style, word: &str, text: &str) {
         self.clear_progress();
-        let _ = writeln!(anstream::stderr(), "{style}{word}{style:#}: {text}");
+        let _ = writeln!(anstream::stderr(), "{style}{word}{style:#}: {}", harmless(text));
     }
+}
+
+/// The lines of a text from anywhere, none of which drives a terminal or is a command to the runner of a workflow.
+fn harmless(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
 /// Columns of the terminal stdout or stderr is on; `None` where there is none.

@@ -193,7 +193,8 @@ fn undeclared(evidence: &Evidence) -> Option<String> {
         printed.into_iter().filter(|metric| !known(metric)).map(|metric| format!("`{metric}`")).collect();
     let first = names.first()?.trim_matches('`');
     Some(format!(
-        "undeclared_metric: {} is printed and not declared, so it is kept in the report and not compared; declare it in the          suite, as in metrics.{first} = {{ unit = \"count\", better = \"lower\" }}",
+        "undeclared_metric: {} is printed and not declared, so it is kept in the report and not compared; declare it in the \
+         suite, as in metrics.{first} = {{ unit = \"count\", better = \"lower\" }}",
         names.join(", ")
     ))
 }
