@@ -55,7 +55,7 @@ fn outliers(sorted: &[f64]) -> Option<Outliers> {
 }
 
 /// How many samples a side would likely settle an undecided comparison: the distance of the change to its limit against
-/// the scatter, for a chance of 95 % to be told apart. `None` where the change is at the limit, or far too many.
+/// the scatter, for a chance of 95 % to be told apart; half as many again as there are at the least. `None` where the change is at the limit, or far too many.
 pub(super) fn samples_needed(question: &Question<'_>, samples: &Samples, seen: &Look) -> Option<u32> {
     /// The 95th percentile of the normal distribution.
     const POWER: f64 = 1.645;
@@ -80,7 +80,9 @@ pub(super) fn samples_needed(question: &Question<'_>, samples: &Samples, seen: &
     };
     let needed =
         ((normal::quantile(level) + POWER) * price * scatter / (limit - ln(change)).abs()).powi(2).ceil();
-    (needed.is_finite() && needed <= MOST).then_some(needed.max(1.0) as u32)
+    // So many did not settle it, whatever the scatter of a few samples promises.
+    let needed = needed.max((1.5 * samples.fewest() as f64).ceil());
+    (needed.is_finite() && needed <= MOST).then_some(needed as u32)
 }
 
 /// The robust standard deviation of the log-ratio of one pair.
