@@ -30,6 +30,7 @@ struct Script {
     noise: f64,
     rng: ChaCha8Rng,
     interrupt_after: usize,
+    judged: Vec<Option<u32>>,
 }
 
 impl Script {
@@ -49,6 +50,7 @@ impl Script {
             noise: 0.02,
             rng,
             interrupt_after: usize::MAX,
+            judged: Vec::new(),
         }
     }
 
@@ -89,8 +91,16 @@ impl Script {
 }
 
 impl Prober for Script {
-    fn judge(&mut self, base: &Commit, head: &Commit, limit_percent: f64) -> Result<Report, Error> {
-        let sides = vec![self.samples("base", base, 30)?, self.samples("head", head, 30)?];
+    fn judge(
+        &mut self,
+        base: &Commit,
+        head: &Commit,
+        limit_percent: f64,
+        samples: Option<u32>,
+    ) -> Result<Report, Error> {
+        self.judged.push(samples);
+        let count = samples.unwrap_or(30);
+        let sides = vec![self.samples("base", base, count)?, self.samples("head", head, count)?];
         Ok(self.report(sides, limit_percent))
     }
 
@@ -192,6 +202,7 @@ fn ends_that_cannot_be_told_apart_are_said_to_be_so() {
     let report = script.walk(&[]).expect("it walks through");
     assert!(matches!(report.answer, Answer::Undecided { .. }), "{:?}", report.answer);
     assert_eq!(report.answer.exit_code(), ExitCode::Execution);
+    assert_eq!(script.judged, [None, Some(120)], "the ends had a second look");
 }
 
 #[test]

@@ -13,6 +13,9 @@ use crate::verdict::outcome::{Comparison, Verdict};
 /// How often a probe that is not settled is made again, each time with twice the samples.
 const MOST_LOOKS: u32 = 3;
 
+/// Samples a side of a second look at both ends.
+const MANY_SAMPLES: u32 = 120;
+
 /// The names of the sides of a probe's report.
 const SIDES: [&str; 3] = ["base", "ref1", "head"];
 
@@ -33,8 +36,14 @@ pub struct Walk<'a> {
 
 /// Measures revisions: the seam between the walk and the world.
 pub trait Prober {
-    /// Judges head against base, with this limit in per cent.
-    fn judge(&mut self, base: &Commit, head: &Commit, limit_percent: f64) -> Result<Report, Error>;
+    /// Judges head against base, with this limit in per cent; with so many samples a side, or as many as the judge wants.
+    fn judge(
+        &mut self,
+        base: &Commit,
+        head: &Commit,
+        limit_percent: f64,
+        samples: Option<u32>,
+    ) -> Result<Report, Error>;
 
     /// Measures both ends and a commit between them in one schedule; the commit is the further revision `ref1`.
     fn probe(&mut self, ends: [&Commit; 2], middle: &Commit, samples: u32) -> Result<Report, Error>;
@@ -70,8 +79,14 @@ pub fn walk(asked: &Walk<'_>, prober: &mut dyn Prober) -> Result<BisectReport, E
         wrong_turn_at_most: 0.0,
         answer: Answer::Undecided { why: String::new() },
     };
-    let anchor = prober.judge(&good.commit, &bad.commit, asked.threshold_percent)?;
+    let mut anchor = prober.judge(&good.commit, &bad.commit, asked.threshold_percent, None)?;
     refuse_interrupted(&anchor)?;
+    // All that follows hangs on this answer, so a noisy minute gets a second chance.
+    let undecided = |it: &Comparison| it.gate && it.verdict == Verdict::Inconclusive;
+    if only(&anchor)?.comparisons.iter().any(undecided) {
+        anchor = prober.judge(&good.commit, &bad.commit, asked.threshold_percent, Some(MANY_SAMPLES))?;
+        refuse_interrupted(&anchor)?;
+    }
     let benchmark = only(&anchor)?;
     report.benchmark = Some(benchmark.identity.clone());
     let comparison = match anchored(benchmark, asked) {
@@ -260,7 +275,7 @@ fn found(
     prober: &mut dyn Prober,
 ) -> Result<Answer, Error> {
     let (first, parent) = (&asked.line[place], &asked.line[place - 1]);
-    let step = match prober.judge(&parent.commit, &first.commit, half) {
+    let step = match prober.judge(&parent.commit, &first.commit, half, None) {
         Ok(measured) => {
             refuse_interrupted(&measured)?;
             let benchmark = only(&measured)?;

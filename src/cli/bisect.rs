@@ -19,7 +19,7 @@ use crate::revision::{Commit, LineCommit, Repository};
 use crate::suite::Overrides;
 use crate::suite::metric::Metric;
 use crate::suite::quantity::parse_percent;
-use crate::suite::settings::Correction;
+use crate::suite::settings::{Correction, Stop};
 use crate::ui::{self, Ui};
 
 /// Samples a side of the first look of a probe, when nothing is said.
@@ -283,9 +283,19 @@ impl GateProber<'_> {
 }
 
 impl Prober for GateProber<'_> {
-    fn judge(&mut self, base: &Commit, head: &Commit, limit_percent: f64) -> Result<Report, Error> {
-        let overrides =
-            Overrides { max_percent: Some(limit_percent), samples: None, ..self.request.overrides.clone() };
+    fn judge(
+        &mut self,
+        base: &Commit,
+        head: &Commit,
+        limit_percent: f64,
+        samples: Option<u32>,
+    ) -> Result<Report, Error> {
+        let mut overrides =
+            Overrides { max_percent: Some(limit_percent), samples, ..self.request.overrides.clone() };
+        if samples.is_some() {
+            (overrides.min_samples, overrides.max_samples) = (None, None);
+            overrides.stop = Some(Stop::Fixed);
+        }
         self.measure(base, head, Vec::new(), overrides)
     }
 
