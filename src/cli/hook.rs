@@ -83,7 +83,8 @@ fn pre_push(args: &PrePushArgs, cap: Duration, capped: &AtomicBool, ui: &Ui) -> 
         .read_to_string(&mut list)
         .map_err(|error| Error::Execution(format!("failed to read the pushed refs: {error}")))?;
     let environment = Environment::of_this_process()?;
-    let checked_out = Repository::discover(&environment.cwd)?.head()?;
+    let repository = Repository::discover(&environment.cwd)?;
+    let checked_out = repository.head()?;
     let pushed = pushed(&list);
     let Some(ours) = chosen(&pushed, checked_out.id.as_str()) else {
         ui.detail("Skipped", "the push adds no commit to a branch");
@@ -93,7 +94,7 @@ fn pre_push(args: &PrePushArgs, cap: Duration, capped: &AtomicBool, ui: &Ui) -> 
         ui.note(format!("of {} pushed branches one is judged: {}", pushed.len(), ours.name));
     }
     let mut request = Request {
-        ci: Some(ours.base()),
+        ci: Some(ours.base(&repository)),
         ..args.run.request(Command::Compare, HeadRequest::Revision(ours.local.to_owned()))?
     };
     // A hook never stops a push for what could not be told.
@@ -126,10 +127,15 @@ struct Pushed<'a> {
 impl Pushed<'_> {
     /// What the push adds is judged: against what the remote has, or for a new branch against where it left the default
     /// branch.
-    fn base(&self) -> CiBase {
-        match is_null(self.remote) {
-            true => CiBase::Default { default_branch: None },
-            false => CiBase::Change { merge: None, targets: vec![self.remote.to_owned()] },
+    fn base(&self, repository: &Repository) -> CiBase {
+        if !is_null(self.remote) {
+            return CiBase::Change { merge: None, targets: vec![self.remote.to_owned()] };
+        }
+        // Which branch is checked out says nothing: a new one may be pushed from the default branch itself.
+        let default = repository.default_branch_name().map(|name| format!("origin/{name}"));
+        match default.filter(|spec| repository.resolve(spec).is_ok()) {
+            Some(target) => CiBase::Change { merge: None, targets: vec![target] },
+            None => CiBase::Default { default_branch: None },
         }
     }
 }
