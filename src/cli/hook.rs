@@ -93,8 +93,10 @@ fn pre_push(args: &PrePushArgs, cap: Duration, capped: &AtomicBool, ui: &Ui) -> 
     if 1 < pushed.len() {
         ui.note(format!("of {} pushed branches one is judged: {}", pushed.len(), ours.name));
     }
+    let default = repository.default_branch_name().map(|name| format!("origin/{name}"));
+    let default = default.filter(|spec| repository.resolve(spec).is_ok());
     let mut request = Request {
-        ci: Some(ours.base(&repository)),
+        ci: Some(ours.base(default)),
         ..args.run.request(Command::Compare, HeadRequest::Revision(ours.local.to_owned()))?
     };
     // A hook never stops a push for what could not be told.
@@ -127,13 +129,13 @@ struct Pushed<'a> {
 impl Pushed<'_> {
     /// What the push adds is judged: against what the remote has, or for a new branch against where it left the default
     /// branch.
-    fn base(&self, repository: &Repository) -> CiBase {
+    /// `default` is the remote's default branch, as this clone knows it.
+    fn base(&self, default: Option<String>) -> CiBase {
         if !is_null(self.remote) {
             return CiBase::Change { merge: None, targets: vec![self.remote.to_owned()] };
         }
         // Which branch is checked out says nothing: a new one may be pushed from the default branch itself.
-        let default = repository.default_branch_name().map(|name| format!("origin/{name}"));
-        match default.filter(|spec| repository.resolve(spec).is_ok()) {
+        match default {
             Some(target) => CiBase::Change { merge: None, targets: vec![target] },
             None => CiBase::Default { default_branch: None },
         }
@@ -174,7 +176,10 @@ mod tests {
         );
         let pushed = pushed(&list);
         assert_eq!(pushed, [Pushed { name: "refs/heads/y", local: "dddd", remote: NULL }]);
-        assert_eq!(pushed[0].base(), CiBase::Default { default_branch: None });
+        assert_eq!(pushed[0].base(None), CiBase::Default { default_branch: None });
+        let default = || Some("origin/main".to_owned());
+        let of_default = CiBase::Change { merge: None, targets: vec!["origin/main".to_owned()] };
+        assert_eq!(pushed[0].base(default()), of_default);
     }
 
     #[test]
@@ -182,7 +187,7 @@ mod tests {
         let list = "a aaaa refs/heads/a eeee\nb bbbb refs/heads/b ffff\n";
         let pushed = pushed(list);
         let ours = chosen(&pushed, "bbbb").expect("there are two");
-        assert_eq!(ours.base(), CiBase::Change { merge: None, targets: vec!["ffff".to_owned()] });
+        assert_eq!(ours.base(None), CiBase::Change { merge: None, targets: vec!["ffff".to_owned()] });
         assert_eq!(chosen(&pushed, "cccc").expect("there are two").name, "refs/heads/a");
     }
 }
