@@ -5,7 +5,6 @@
 use std::str::CharIndices;
 use std::time::Duration;
 
-use crate::suite::identity::TargetKind;
 use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::quantity::unit_factor;
 use crate::verdict::evidence::{ErrorKind, Values};
@@ -33,21 +32,7 @@ pub(super) fn run_command(
     launch: &ResolvedLaunch,
     budget: RunBudget,
 ) -> CommandSpec {
-    // As `cargo bench` starts a bench with `harness = false`; a bin or an example gets the user's arguments alone.
-    let flag = (executable.kind == TargetKind::Bench).then(|| "--bench".into());
-    let (program, args) =
-        super::program_and_args(executable, flag.into_iter().chain(launch.args.iter().cloned()));
-    CommandSpec {
-        program,
-        args,
-        env: super::environment(executable, launch),
-        cwd: launch.cwd.clone(),
-        stdin: launch.stdin.clone(),
-        timeout: budget.timeout,
-        scratch_variable: None,
-        collect: &[],
-        capture_stdout: true,
-    }
+    CommandSpec { capture_stdout: true, ..super::process::run_command(executable, launch, budget) }
 }
 
 /// The ids a whole run printed. Only ids are looked at: what is wrong with a value is an error of its benchmark alone.

@@ -15,19 +15,7 @@ pub(super) fn run_command(
 ) -> CommandSpec {
     // As `cargo bench` starts a bench with `harness = false`; a bin or an example gets the user's arguments alone.
     let flag = (executable.kind == TargetKind::Bench).then(|| "--bench".into());
-    let (program, args) =
-        super::program_and_args(executable, flag.into_iter().chain(launch.args.iter().cloned()));
-    CommandSpec {
-        program,
-        args,
-        env: super::environment(executable, launch),
-        cwd: launch.cwd.clone(),
-        stdin: launch.stdin.clone(),
-        timeout: budget.timeout,
-        scratch_variable: None,
-        collect: &[],
-        capture_stdout: false,
-    }
+    CommandSpec { capture_stdout: false, ..super::command(executable, launch, flag, budget.timeout) }
 }
 
 pub(super) fn measurement(selection: &Selection<'_>, output: &RunOutput) -> Measurement {

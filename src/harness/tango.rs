@@ -90,19 +90,7 @@ fn command(
     launch: &ResolvedLaunch,
     args: impl IntoIterator<Item = OsString>,
 ) -> CommandSpec {
-    let args = std::iter::once("--color=never".into()).chain(args).chain(launch.args.iter().cloned());
-    let (program, args) = super::program_and_args(executable, args);
-    CommandSpec {
-        program,
-        args,
-        env: super::environment(executable, launch),
-        cwd: launch.cwd.clone(),
-        stdin: launch.stdin.clone(),
-        timeout: LIST_TIMEOUT,
-        scratch_variable: None,
-        collect: &[],
-        capture_stdout: true,
-    }
+    super::command(executable, launch, std::iter::once("--color=never".into()).chain(args), LIST_TIMEOUT)
 }
 
 fn time(budget: RunBudget) -> OsString {

@@ -4,11 +4,10 @@ mod codec;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use super::facts::{Facts, RevisionFacts};
 use super::key::SeriesKey;
+use super::parallel::in_parallel;
 use super::store::{Listed, REPORTS, Store};
 use super::tolerance::Floors;
 use crate::error::Error;
@@ -195,24 +194,5 @@ impl Index {
 
 /// Reads files, as many at a time as there are CPUs; the answers come in the order of the files.
 fn read_all(store: &Store, files: &[&Listed]) -> Vec<Result<Facts, String>> {
-    let next = AtomicUsize::new(0);
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(number) else { return done };
-            done.push((number, store.read(&file.name).and_then(|bytes| Facts::read(&bytes))));
-        }
-    };
-    let mut all: Vec<(usize, Result<Facts, String>)> = thread::scope(|scope| {
-        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for handle in handles {
-            all.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    });
-    all.sort_unstable_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, facts)| facts).collect()
+    in_parallel(files, |file| store.read(&file.name).and_then(|bytes| Facts::read(&bytes)))
 }

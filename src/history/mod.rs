@@ -11,6 +11,7 @@ pub mod key;
 pub mod lookback;
 pub mod marks;
 pub mod overview;
+mod parallel;
 pub mod prune;
 pub mod render;
 pub mod select;

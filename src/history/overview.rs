@@ -1,14 +1,13 @@
 //! The status of every benchmark: of all machines and metrics the worst, with what decided it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use serde::Serialize;
 
 use super::course::{Course, CourseRow, LookbackMode, Why, follow};
 use super::key::SeriesKey;
 use super::marks::Said;
+use super::parallel::in_parallel;
 use super::series::{Series, View};
 use super::status::{MIN_EARLIER, Status};
 use crate::suite::metric::{Metric, Unit};
@@ -129,30 +128,6 @@ pub fn statuses(view: &View, mode: LookbackMode) -> Vec<BenchmarkStatus> {
     };
     statuses.sort_by_key(|it| order(it.status));
     statuses
-}
-
-/// Calls `each` for every item, on all CPUs; the answers come in the order of the items.
-fn in_parallel<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(number) else { return done };
-            done.push((number, each(item)));
-        }
-    };
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len().max(1));
-    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
-        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for handle in handles {
-            all.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    });
-    all.sort_unstable_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, answer)| answer).collect()
 }
 
 impl BenchmarkStatus {

@@ -6,6 +6,7 @@ use super::{day, series_name, value};
 use crate::history::change::Changes;
 use crate::history::overview::short;
 use crate::history::series::Series;
+use crate::report::escape::html;
 use crate::report::quantity;
 
 const WIDTH: f64 = 960.0;
@@ -33,7 +34,7 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n"
     );
-    let title = escape(&series_name(&series.key));
+    let title = html(&series_name(&series.key));
     let _ = writeln!(svg, "<title>{title}</title>");
     svg.push_str(
         "<style>text{fill:#222}.axis{stroke:#999}.dot{fill:#3572b0}.level{stroke:#222;stroke-width:2}.worse{stroke:#c62828}\
@@ -53,7 +54,7 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
             y(at),
             LEFT - 6.0,
             y(at) + 4.0,
-            escape(&value(at, &unit))
+            html(&value(at, &unit))
         );
     }
     for change in &changes.changes {
@@ -66,7 +67,7 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
             HEIGHT - BOTTOM,
             at + 4.0,
             TOP + 10.0,
-            escape(&quantity::change(change.change_percent))
+            html(&quantity::change(change.change_percent))
         );
     }
     let bounds: Vec<usize> = [0]
@@ -95,9 +96,9 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
             "<circle class=\"dot\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>{} {} {}</title></circle>",
             x(index as f64),
             y(level.level),
-            escape(&short(&point.commit)),
+            html(&short(&point.commit)),
             day(point.committed_at),
-            escape(&value(level.median, &unit))
+            html(&value(level.median, &unit))
         );
     }
     for (index, anchor) in [(0, "start"), (changes.levels.len().saturating_sub(1), "end")] {
@@ -107,7 +108,7 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
                 "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} {}</text>",
                 x(index as f64),
                 HEIGHT - BOTTOM + 20.0,
-                escape(&short(&series.points[level.point].commit)),
+                html(&short(&series.points[level.point].commit)),
                 day(series.points[level.point].committed_at)
             );
         }
@@ -118,19 +119,4 @@ pub fn svg(series: &Series, changes: &Changes) -> String {
 
 fn geometric_mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
-}
-
-fn escape(text: &str) -> String {
-    let mut safe = String::new();
-    for character in crate::report::text::visible(text).chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
 }
