@@ -2,7 +2,6 @@
 
 mod verdict_support;
 
-use cargo_benchgate::report::model::RunWide;
 use cargo_benchgate::report::terminal::{Options, terminal};
 use cargo_benchgate::report::{Header, assemble};
 use cargo_benchgate::suite::metric::{Metric, Unit};
@@ -91,19 +90,7 @@ fn a_noisy_row_tells_how_often_other_work_took_the_cpu() {
     assert_eq!(comparison.reason, Some(Reason::Noisy));
     assert_eq!(comparison.details.base_context_switches, Some(71.0));
     assert_eq!(comparison.details.head_context_switches, Some(3.0));
-    let header = Header {
-        command: "compare".into(),
-        seed: 7,
-        started_at: None,
-        finished_at: None,
-        revisions: Vec::new(),
-        machine: None,
-        toolchain: None,
-        suite: RunWide::default(),
-        builds: Vec::new(),
-        dependency_changes: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let header = Header::bare("compare", 7);
     let report = assemble(header, vec![it], judged.benchmarks, judged.summary, judged.exit);
     let text = terminal(&report, Options::default());
     assert!(text.contains("other work took the CPU 71 and 3 times a run"), "{text}");

@@ -8,7 +8,7 @@ use clap::Args;
 use super::options::{JudgeFlags, OutputFlags};
 use super::output::{Outputs, finish};
 use crate::error::{Error, ExitCode};
-use crate::report::model::{Report, Revision, RunWide};
+use crate::report::model::{Report, Revision};
 use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
 use crate::report::{Header, assemble, json};
 use crate::suite::Overrides;
@@ -122,17 +122,8 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
         committed_at: None,
     };
     let header = Header {
-        command: "judge".to_owned(),
-        seed: args.seed.unwrap_or(0),
-        started_at: None,
-        finished_at: None,
         revisions: samples.revisions.iter().map(revision).collect(),
-        machine: None,
-        toolchain: None,
-        suite: RunWide::default(),
-        builds: Vec::new(),
-        dependency_changes: Vec::new(),
-        warnings: Vec::new(),
+        ..Header::bare("judge", args.seed.unwrap_or(0))
     };
     let settings = |benchmark: &SampledBenchmark| settings_for_samples(&benchmark.units);
     Ok((header, samples.into_evidence(settings), false))

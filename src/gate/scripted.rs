@@ -15,7 +15,7 @@ use crate::harness::contract::{CollectedFile, Executable, ExitOutcome, ResolvedL
 use crate::measure::scripted::output;
 use crate::measure::{PlannedBenchmark, ScriptedExecutor, SidePlan, UnitPlan};
 use crate::report::Header;
-use crate::report::model::{Report, RunWide};
+use crate::report::model::Report;
 use crate::suite::Overrides;
 use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use crate::suite::metric::{Better, Metric, Unit};
@@ -102,19 +102,7 @@ fn run(found: &Benchmarks, executor: &mut ScriptedExecutor, interrupted: &Atomic
     let ui = Ui::new(Color::Never, None, true, 0);
     let phase = Phase::first(&ui, interrupted, 7, Some(Duration::from_secs(60)));
     let measured: Measured = run_rounds(phase, found, executor);
-    let header = Header {
-        command: "compare".into(),
-        seed: 7,
-        started_at: None,
-        finished_at: None,
-        revisions: Vec::new(),
-        machine: None,
-        toolchain: None,
-        suite: RunWide::default(),
-        builds: Vec::new(),
-        dependency_changes: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let header = Header::bare("compare", 7);
     conclude::report(header, 7, measured, &Ok(()))
 }
 

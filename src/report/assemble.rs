@@ -41,6 +41,25 @@ pub struct Header {
     pub warnings: Vec<String>,
 }
 
+impl Header {
+    /// A header that says nothing but the verb and the seed: for samples without a run.
+    pub fn bare(command: &str, seed: u64) -> Self {
+        Self {
+            command: command.to_owned(),
+            seed,
+            started_at: None,
+            finished_at: None,
+            revisions: Vec::new(),
+            machine: None,
+            toolchain: None,
+            suite: RunWide::default(),
+            builds: Vec::new(),
+            dependency_changes: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl From<&Report> for Header {
     /// The header of a saved report, for judging it again: the times and the machine stay those of the measuring.
     fn from(report: &Report) -> Self {

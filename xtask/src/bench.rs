@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use cargo_benchgate::harness::contract::CommandSpec;
 use cargo_benchgate::measure::RunnerClient;
 use cargo_benchgate::report::assemble::{Header, assemble};
-use cargo_benchgate::report::model::{Report, RunWide};
+use cargo_benchgate::report::model::Report;
 use cargo_benchgate::report::{csv, exports, github, html, json, junit, markdown, samples_csv, terminal};
 use cargo_benchgate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use cargo_benchgate::suite::metric::{Metric, Unit};
@@ -109,23 +109,7 @@ fn judged(evidence: Vec<Evidence>) -> Report {
     let mut judgement = judge_run(&evidence, &RunContext::default());
     judgement.summary.overall =
         cargo_benchgate::summary::overall(&evidence, &judgement.benchmarks, SummarySettings::default());
-    assemble(header(), evidence, judgement.benchmarks, judgement.summary, judgement.exit)
-}
-
-fn header() -> Header {
-    Header {
-        command: "judge".to_owned(),
-        seed: 0,
-        started_at: None,
-        finished_at: None,
-        revisions: Vec::new(),
-        machine: None,
-        toolchain: None,
-        suite: RunWide::default(),
-        builds: Vec::new(),
-        dependency_changes: Vec::new(),
-        warnings: Vec::new(),
-    }
+    assemble(Header::bare("judge", 0), evidence, judgement.benchmarks, judgement.summary, judgement.exit)
 }
 
 fn again_in_release() -> Result<(), Box<dyn Error>> {
@@ -196,7 +180,8 @@ fn judging(binary: &Path) -> Result<(), Box<dyn Error>> {
     );
 
     let started = Instant::now();
-    let report = assemble(header(), evidence, judgement.benchmarks, judgement.summary, judgement.exit);
+    let report =
+        assemble(Header::bare("judge", 0), evidence, judgement.benchmarks, judgement.summary, judgement.exit);
     let text = json::json(&report);
     let written = started.elapsed().as_secs_f64();
     let started = Instant::now();

@@ -10,7 +10,7 @@ use cargo_benchgate::history::store::Store;
 use cargo_benchgate::measure::RunnerClient;
 use cargo_benchgate::report::assemble::{Header, assemble};
 use cargo_benchgate::report::json;
-use cargo_benchgate::report::model::{Report, Revision, RunWide};
+use cargo_benchgate::report::model::{Report, Revision};
 use cargo_benchgate::verdict::evidence::Evidence;
 use cargo_benchgate::verdict::{RunContext, judge_run};
 
@@ -89,17 +89,9 @@ fn template() -> Report {
         committed_at: None,
     };
     let header = Header {
-        command: "compare".to_owned(),
-        seed: 0,
-        started_at: None,
-        finished_at: None,
         revisions: vec![revision("base"), revision("head")],
         machine: Some(cargo_benchgate::machine::read()),
-        toolchain: None,
-        suite: RunWide::default(),
-        builds: Vec::new(),
-        dependency_changes: Vec::new(),
-        warnings: Vec::new(),
+        ..Header::bare("compare", 0)
     };
     assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit)
 }
