@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::report::model::{Benchmark, Report, SCHEMA_VERSION};
 use crate::revision::{Commit, LineCommit};
 use crate::suite::metric::Metric;
-use crate::verdict::evidence::{ErrorKind, Presence, StoppedBecause};
+use crate::verdict::evidence::Presence;
 use crate::verdict::outcome::{Comparison, Verdict};
 
 /// How often a probe that is not settled is made again, each time with twice the samples.
@@ -334,9 +334,5 @@ fn only(report: &Report) -> Result<&Benchmark, Error> {
 }
 
 fn refuse_interrupted(report: &Report) -> Result<(), Error> {
-    let interrupted = report.benchmarks.iter().any(|benchmark| {
-        benchmark.stopped_because == Some(StoppedBecause::Interrupted)
-            || benchmark.error.as_ref().is_some_and(|error| error.kind == ErrorKind::Interrupted)
-    });
-    if interrupted { Err(Error::Interrupted) } else { Ok(()) }
+    if report.was_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
 }

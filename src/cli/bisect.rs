@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::answers::{Answers, present};
 use super::compare::SuiteArgs;
-use super::options::OutputFlags;
+use super::options::percent;
 use crate::bisect::log::{self, Question};
 use crate::bisect::report::{self, NamedCommit};
 use crate::bisect::walk::{Prober, Walk, walk};
-use crate::bisect::{Answer, BisectReport, Probe, Search};
+use crate::bisect::{Answer, Probe, Search};
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
 use crate::gate::{self, Command, HeadRequest, Outcome, Request};
@@ -18,9 +19,8 @@ use crate::report::model::Report;
 use crate::revision::{Commit, LineCommit, Repository};
 use crate::suite::Overrides;
 use crate::suite::metric::Metric;
-use crate::suite::quantity::parse_percent;
 use crate::suite::settings::{Correction, Stop};
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 /// Samples a side of the first look of a probe, when nothing is said.
 const SAMPLES: u32 = 20;
@@ -59,17 +59,10 @@ pub(super) struct BisectArgs {
     pub(super) suite: SuiteArgs,
 }
 
-/// The formats of a bisect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Terminal,
-    Json,
-}
-
 /// Finds the commit. 0 found, 3 nothing to find, 4 not told.
 pub(super) fn bisect(args: &BisectArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let threshold_percent = threshold(&args.threshold)?;
-    let outputs = outputs(&args.suite.output)?;
+    let threshold_percent = percent("--threshold", &args.threshold)?;
+    let answers = Answers::parse(&args.suite.output.format, &["terminal", "json"])?;
     let environment = Environment::of_this_process()?;
     let request = args.suite.request(Command::Compare, HeadRequest::WorkingTree)?;
     if let Some(samples) = request.overrides.samples.filter(|samples| *samples < LEAST_SAMPLES) {
@@ -149,7 +142,10 @@ pub(super) fn bisect(args: &BisectArgs, ui: &Ui) -> Result<ExitCode, Error> {
             walked => walked?,
         };
         file.remove();
-        write(&found, &outputs, ui)?;
+        answers.write(ui, |format| match format {
+            "json" => report::json(&found),
+            _ => report::terminal(&found),
+        })?;
         match &found.answer {
             Answer::Found { merged, .. } if args.open_merges && !merged.is_empty() => {
                 let [from, to] = &merged[0];
@@ -161,11 +157,6 @@ pub(super) fn bisect(args: &BisectArgs, ui: &Ui) -> Result<ExitCode, Error> {
     }
 }
 
-fn threshold(text: &str) -> Result<f64, Error> {
-    let signed = if text.ends_with('%') { text.to_owned() } else { format!("{text}%") };
-    parse_percent(&signed).map_err(|invalid| Error::Usage(format!("`--threshold {text}` {invalid}")))
-}
-
 fn show_line(line: &[LineCommit]) -> Result<(), Error> {
     let text: String = line
         .iter()
@@ -174,16 +165,11 @@ fn show_line(line: &[LineCommit]) -> Result<(), Error> {
             format!("{} {}{merge}\n", it.commit.id.short(), report_text(&it.commit.subject))
         })
         .collect();
-    print(&text)
+    present(&text)
 }
 
 fn report_text(text: &str) -> String {
     crate::report::text::visible(text)
-}
-
-fn print(text: &str) -> Result<(), Error> {
-    ui::print(text.as_bytes())
-        .map_err(|error| Error::Execution(format!("failed to write to stdout: {error}")))
 }
 
 /// Says why the status is not 0.
@@ -197,48 +183,6 @@ fn conclude(answer: &Answer, ui: &Ui) -> ExitCode {
         Answer::NothingToFind { why } | Answer::Undecided { why } => ui.error(why),
     }
     answer.exit_code()
-}
-
-fn outputs(flags: &OutputFlags) -> Result<Vec<(Format, Option<PathBuf>)>, Error> {
-    let mut outputs = Vec::new();
-    for flag in &flags.format {
-        let (word, path) = match flag.split_once('=') {
-            Some((word, path)) => (word, Some(PathBuf::from(path))),
-            None => (flag.as_str(), None),
-        };
-        let format = match word {
-            "terminal" => Format::Terminal,
-            "json" => Format::Json,
-            _ => return Err(Error::Usage(format!("`--format {flag}`: bisect writes terminal and json"))),
-        };
-        if let Some(path) = &path {
-            crate::report::write::check_writable(path)
-                .map_err(|error| Error::Execution(error.to_string()))?;
-        }
-        outputs.push((format, path));
-    }
-    if outputs.iter().all(|(_, path)| path.is_some()) {
-        outputs.push((Format::Terminal, None));
-    }
-    Ok(outputs)
-}
-
-fn write(found: &BisectReport, outputs: &[(Format, Option<PathBuf>)], ui: &Ui) -> Result<(), Error> {
-    for (format, path) in outputs {
-        let text = match format {
-            Format::Terminal => report::terminal(found),
-            Format::Json => report::json(found),
-        };
-        match path {
-            None => print(&text)?,
-            Some(path) => {
-                crate::report::write::write_file(path, text.as_bytes())
-                    .map_err(|error| Error::Execution(error.to_string()))?;
-                ui.status("Wrote", path.display());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Measures through the same gate as `compare`, with the suite of the bad end.

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "how the terminal is written to is known before a run")]
 
 mod aa;
+mod answers;
 mod bisect;
 mod cache;
 mod ci;

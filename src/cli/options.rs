@@ -321,16 +321,26 @@ fn word<T: Copy>(
     all: &[T],
     as_str: impl Fn(T) -> &'static str,
 ) -> Result<Option<T>, Error> {
-    let Some(text) = text else { return Ok(None) };
+    text.map(|text| one_of(flag, text, all, as_str)).transpose()
+}
+
+/// One of the words of a flag.
+pub(super) fn one_of<T: Copy>(
+    flag: &str,
+    text: &str,
+    all: &[T],
+    as_str: impl Fn(T) -> &'static str,
+) -> Result<T, Error> {
     let words: Vec<&str> = all.iter().map(|value| as_str(*value)).collect();
-    match all.iter().find(|value| as_str(**value) == text) {
-        Some(value) => Ok(Some(*value)),
-        None => {
-            let near =
-                nearest(text, &words).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-            Err(Error::Usage(format!("`{flag} {text}`: not one of {}{near}", words.join(", "))))
-        }
-    }
+    all.iter().copied().find(|value| as_str(*value) == text).ok_or_else(|| {
+        let near = nearest(text, &words).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        Error::Usage(format!("`{flag} {text}`: not one of {}{near}", words.join(", ")))
+    })
+}
+
+/// A percentage of a flag, with or without its sign.
+pub(super) fn percent(flag: &str, text: &str) -> Result<f64, Error> {
+    percent_or_number(text).map_err(|invalid| Error::Usage(format!("`{flag} {text}` {invalid}")))
 }
 
 fn parsed<T>(

@@ -9,7 +9,7 @@ use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
 use crate::summary::SummarySettings;
-use crate::verdict::evidence::{BenchmarkError, Presence, StoppedBecause, UnitRun};
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Presence, StoppedBecause, UnitRun};
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, Comparison};
 
 pub use crate::verdict::outcome::{Exit, NotGated, Statistics, Summary};
@@ -54,6 +54,16 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The exit status and why.
     pub exit: Exit,
+}
+
+impl Report {
+    /// Whether the user ended the run before all of it was measured.
+    pub fn was_interrupted(&self) -> bool {
+        self.benchmarks.iter().any(|benchmark| {
+            benchmark.stopped_because == Some(StoppedBecause::Interrupted)
+                || benchmark.error.as_ref().is_some_and(|error| error.kind == ErrorKind::Interrupted)
+        })
+    }
 }
 
 /// The writing program.

@@ -13,7 +13,6 @@ use crate::report::model::Report;
 use crate::report::text::visible;
 use crate::revision::{Commit, Repository};
 use crate::ui::Ui;
-use crate::verdict::evidence::{ErrorKind, StoppedBecause};
 
 /// Arguments of `history backfill`.
 #[derive(Debug, Clone, Args)]
@@ -145,11 +144,7 @@ fn measure(
         Outcome::Finished(mut reports) if !reports.is_empty() => reports.remove(0),
         _ => return Err(Error::Internal("a measuring run gave no report".to_owned())),
     };
-    let interrupted = report.benchmarks.iter().any(|benchmark| {
-        benchmark.stopped_because == Some(StoppedBecause::Interrupted)
-            || benchmark.error.as_ref().is_some_and(|error| error.kind == ErrorKind::Interrupted)
-    });
-    if interrupted {
+    if report.was_interrupted() {
         return Err(Error::Interrupted);
     }
     let errors: Vec<&str> = report

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::open::{Outputs, mode, one_of, pretty};
+use super::open::mode;
 use super::show::LookbackFlag;
 use super::{Common, History};
+use crate::cli::answers::{Answers, pretty};
 use crate::cli::judge::read_file;
+use crate::cli::options::one_of;
 use crate::error::{Error, ExitCode};
 use crate::history::compare::{ComparedRow, RowStatus, Until, compare_report};
 use crate::history::facts::Facts;
@@ -47,7 +49,7 @@ pub(super) struct CompareArgs {
 
 /// Compares and shows the rows.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
+    let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
     for (flag, number) in [("--threshold", args.threshold), ("--threshold-z", args.threshold_z)] {
         if !(number.is_finite() && 0.0 < number) {

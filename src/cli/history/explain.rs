@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::open::{Outputs, mode, pretty};
+use super::open::mode;
 use super::show::{LookbackFlag, OneSeries};
 use super::{Common, History};
+use crate::cli::answers::{Answers, pretty};
 use crate::error::{Error, ExitCode};
 use crate::history::explain::explain as explained;
 use crate::history::render::explain as render;
@@ -27,7 +28,7 @@ pub(super) struct ExplainArgs {
 
 /// Explains one result.
 pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
+    let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::open::Outputs;
 use super::{Common, History};
+use crate::cli::answers::Answers;
 use crate::error::{Error, ExitCode};
 use crate::history::import::table;
 use crate::history::select::named;
@@ -28,7 +28,7 @@ pub(super) struct ExportArgs {
 
 /// Writes what is in series. What is not, is said.
 pub(super) fn export(args: &ExportArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.common.output.format, &["csv"])?;
+    let outputs = Answers::parse(&args.common.output.format, &["csv"])?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     for bench in &args.benches {

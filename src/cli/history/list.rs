@@ -3,8 +3,8 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::open::{Outputs, pretty};
 use super::{Common, History};
+use crate::cli::answers::{Answers, pretty};
 use crate::error::{Error, ExitCode};
 use crate::history::index::IndexedReport;
 use crate::history::overview::short;
@@ -21,7 +21,7 @@ pub(super) struct ListArgs {
 
 /// Lists reports and marks.
 pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
+    let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     let bytes: u64 = loaded.index.reports.iter().map(|report| report.file.size).sum();

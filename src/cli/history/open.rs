@@ -1,8 +1,9 @@
-//! Where a history is, what is in it, and where its answers go.
+//! Where a history is, and what is in it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Common;
+use crate::cli::options::one_of;
 use crate::error::Error;
 use crate::history::course::LookbackMode;
 use crate::history::index::Index;
@@ -10,10 +11,8 @@ use crate::history::key::SeriesKey;
 use crate::history::marks::Mark;
 use crate::history::series::{View, wanted_commits};
 use crate::history::store::Store;
-use crate::report;
 use crate::revision::{BranchLine, Repository, RevisionError};
-use crate::suite::keys::nearest;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 /// The place of histories below the git directory that all worktrees share.
 const DEFAULT_PLACE: &str = "benchgate/history";
@@ -154,83 +153,6 @@ pub(super) fn mode(word: Option<&str>) -> Result<LookbackMode, Error> {
         }
     }
     Ok(LookbackMode::Steps)
-}
-
-/// One of the words of a flag.
-pub(super) fn one_of<T: Copy>(
-    flag: &str,
-    word: &str,
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-) -> Result<T, Error> {
-    let words: Vec<&str> = all.iter().map(|value| as_str(*value)).collect();
-    all.iter().copied().find(|value| as_str(*value) == word).ok_or_else(|| {
-        let near = nearest(word, &words).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-        Error::Usage(format!("`{flag} {word}`: not one of {}{near}", words.join(", ")))
-    })
-}
-
-/// Where answers go: `--format FORMAT[=PATH]`, checked before anything is read.
-#[derive(Debug)]
-pub(super) struct Outputs(Vec<(&'static str, Option<PathBuf>)>);
-
-impl Outputs {
-    /// Reads the flags; the first known format is what stdout gets when nothing else goes there.
-    pub(super) fn parse(flags: &[String], known: &'static [&'static str]) -> Result<Self, Error> {
-        let mut outputs: Vec<(&'static str, Option<PathBuf>)> = Vec::new();
-        for flag in flags {
-            let (word, path) = match flag.split_once('=') {
-                Some((word, path)) => (word, Some(PathBuf::from(path))),
-                None => (flag.as_str(), None),
-            };
-            let Some(&format) = known.iter().find(|known| **known == word) else {
-                return Err(Error::Usage(format!(
-                    "`--format {flag}`: this verb writes {}",
-                    known.join(", ")
-                )));
-            };
-            if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
-                return Err(Error::Usage(format!("no path behind the `=` in `--format {flag}`")));
-            }
-            if outputs.iter().any(|(_, other)| *other == path) {
-                return Err(Error::Usage(format!("`--format {flag}`: two formats for one place")));
-            }
-            if let Some(path) = &path {
-                report::write::check_writable(path).map_err(|error| Error::Execution(error.to_string()))?;
-            }
-            outputs.push((format, path));
-        }
-        if outputs.iter().all(|(_, path)| path.is_some()) {
-            outputs.push((known[0], None));
-        }
-        Ok(Self(outputs))
-    }
-
-    /// Writes each output as `render` makes it, files first.
-    pub(super) fn write(&self, ui: &Ui, render: impl Fn(&str) -> String) -> Result<(), Error> {
-        for (format, path) in &self.0 {
-            if let Some(path) = path {
-                report::write::write_file(path, render(format).as_bytes())
-                    .map_err(|error| Error::Execution(error.to_string()))?;
-                ui.status("Wrote", path.display());
-            }
-        }
-        for (format, _) in self.0.iter().filter(|(_, path)| path.is_none()) {
-            present(&render(format))?;
-        }
-        Ok(())
-    }
-}
-
-/// Prints an answer.
-pub(crate) fn present(text: &str) -> Result<(), Error> {
-    ui::print(text.as_bytes())
-        .map_err(|error| Error::Execution(format!("failed to write to stdout: {error}")))
-}
-
-/// JSON with its last line end.
-pub(super) fn pretty(value: &serde_json::Value) -> String {
-    format!("{value:#}\n")
 }
 
 /// The present, RFC 3339 in UTC.

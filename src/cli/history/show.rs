@@ -2,8 +2,10 @@
 
 use clap::Args;
 
-use super::open::{Loaded, Outputs, mode, one_of, pretty};
+use super::open::{Loaded, mode};
 use super::{Common, History};
+use crate::cli::answers::{Answers, pretty};
+use crate::cli::options::one_of;
 use crate::error::{Error, ExitCode};
 use crate::history::change::{Method, changes};
 use crate::history::key::SeriesKey;
@@ -61,7 +63,7 @@ pub(super) struct LookbackFlag {
 
 /// Shows the series.
 pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json", "svg"])?;
+    let outputs = Answers::parse(&args.common.output.format, &["terminal", "json", "svg"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
     let method = one_of("--change-points", &args.change_points, Method::ALL, Method::as_str)?;
     let min_change = min_change(&args.min_change)?;

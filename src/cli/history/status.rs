@@ -2,9 +2,11 @@
 
 use clap::Args;
 
-use super::open::{Outputs, mode, one_of, pretty};
+use super::open::mode;
 use super::show::LookbackFlag;
 use super::{Common, History};
+use crate::cli::answers::{Answers, pretty};
+use crate::cli::options::one_of;
 use crate::error::{Error, ExitCode};
 use crate::history::overview::statuses;
 use crate::history::render;
@@ -29,7 +31,7 @@ pub(super) struct StatusArgs {
 
 /// Shows the statuses.
 pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Outputs::parse(&args.common.output.format, &["terminal", "json"])?;
+    let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
     let fail_on: Vec<Status> = args
         .fail_on
