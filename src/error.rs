@@ -49,6 +49,15 @@ pub enum Error {
     /// Bad usage, nothing selected, no base.
     #[error("{0}")]
     Usage(String),
+    /// The filters leave out every benchmark there is.
+    #[error(
+        "nothing is selected: the filters leave out all of {benchmarks}; `--filter` and `--skip` take globs over ids, such as \
+         'group/*', where `\\[` stands for a bracket of an id; `-- TEXT` takes a part of an id as it is"
+    )]
+    AllLeftOut {
+        /// How many there are, and the first of their ids.
+        benchmarks: String,
+    },
     /// A step of the run failed.
     #[error("{0}")]
     Execution(String),
@@ -65,7 +74,7 @@ impl Error {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Configuration(_) => ExitCode::Configuration,
-            Self::Usage(_) => ExitCode::Usage,
+            Self::Usage(_) | Self::AllLeftOut { .. } => ExitCode::Usage,
             Self::Execution(_) | Self::Interrupted => ExitCode::Execution,
             Self::Internal(_) => ExitCode::Internal,
         }

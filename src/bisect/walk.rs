@@ -218,12 +218,12 @@ fn probe(
     while probe.finding == Finding::Undecided && probe.looks < MOST_LOOKS {
         let measured = match prober.probe([&good.commit, &bad.commit], commit, samples) {
             Ok(measured) => measured,
+            Err(error @ (Error::Interrupted | Error::Internal(_))) => return Err(error),
             // Both ends were built before, so what fails now is this commit's.
-            Err(Error::Execution(why) | Error::Configuration(why) | Error::Usage(why)) => {
-                probe.finding = Finding::Skipped { why };
+            Err(error) => {
+                probe.finding = Finding::Skipped { why: error.to_string() };
                 return Ok(probe);
             }
-            Err(error) => return Err(error),
         };
         refuse_interrupted(&measured)?;
         probe.looks += 1;

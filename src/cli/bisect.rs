@@ -28,9 +28,6 @@ const SAMPLES: u32 = 20;
 /// Below this no outcome of the signed-rank and sign tests reaches the level of a look: 9 rounds give 2 / 2^9.
 const LEAST_SAMPLES: u32 = 18;
 
-/// How the gate begins to say that no benchmark has the name.
-const NOTHING_FITS: &str = "nothing is selected: the filters leave out all of";
-
 /// Arguments of `bisect`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BisectArgs {
@@ -212,10 +209,9 @@ impl GateProber<'_> {
         request.overrides = overrides;
         request.selection.filters = vec![globset::escape(self.benchmark)];
         let measured = gate::run(&request, self.environment, self.ui).map_err(|error| match error {
-            Error::Usage(why) if why.starts_with(NOTHING_FITS) => Error::Usage(format!(
-                "there is no benchmark `{}` among these: {}",
-                report_text(self.benchmark),
-                why[NOTHING_FITS.len()..].split("; `--filter`").next().unwrap_or_default().trim()
+            Error::AllLeftOut { benchmarks } => Error::Usage(format!(
+                "there is no benchmark `{}` among these: {benchmarks}",
+                report_text(self.benchmark)
             )),
             error => error,
         });

@@ -256,12 +256,8 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
             let shown: Vec<String> =
                 left_out.iter().take(8).map(|id| crate::report::text::visible(id)).collect();
             let more = if shown.len() < left_out.len() { ", …" } else { "" };
-            return Err(Error::Usage(format!(
-                "nothing is selected: the filters leave out all of {} ({}{more}); `--filter` and `--skip` take globs over ids, such as \
-                 'group/*', where `\\[` stands for a bracket of an id; `-- TEXT` takes a part of an id as it is",
-                counted(left_out.len(), "benchmark"),
-                shown.join(", ")
-            )));
+            let benchmarks = format!("{} ({}{more})", counted(left_out.len(), "benchmark"), shown.join(", "));
+            return Err(Error::AllLeftOut { benchmarks });
         }
     }
     // A flag that does nothing anywhere is a mistake; where only some harnesses can measure it, the others go without.

@@ -63,16 +63,17 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
                 stored += 1;
                 before = Some(commit.clone());
             }
-            Err(Error::Execution(why) | Error::Configuration(why) | Error::Usage(why)) => {
-                skipped += 1;
-                let why = why.lines().next().unwrap_or_default();
-                ui.warn(format!("{} ({subject}) is skipped: {}", commit.id.short(), visible(why)));
-            }
             Err(Error::Interrupted) => {
                 ui.note(format!("{stored} reports are stored; the same command goes on from there"));
                 return Err(Error::Interrupted);
             }
-            Err(error) => return Err(error),
+            Err(error @ Error::Internal(_)) => return Err(error),
+            Err(error) => {
+                skipped += 1;
+                let why = error.to_string();
+                let why = why.lines().next().unwrap_or_default();
+                ui.warn(format!("{} ({subject}) is skipped: {}", commit.id.short(), visible(why)));
+            }
         }
     }
     ui.status("Backfilled", format!("{stored} commits, {skipped} skipped, {} were there before", done.len()));
