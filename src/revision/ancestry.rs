@@ -1,5 +1,7 @@
 //! The line of commits from a good one to a bad one.
 
+use std::collections::HashMap;
+
 use super::commit::{Commit, CommitId};
 use super::error::RevisionError;
 use super::repository::Repository;
@@ -21,43 +23,27 @@ impl Repository {
     ///
     /// When `good` is no ancestor of `bad`, or the clone is too shallow to tell.
     pub fn line(&self, good: &Commit, bad: &Commit) -> Result<Vec<LineCommit>, RevisionError> {
-        let mut line = Vec::new();
-        let mut next = Some(bad.id.clone());
-        while let Some(id) = next {
-            if id == good.id {
-                line.push(LineCommit { commit: good.clone(), merged: Vec::new() });
-                line.reverse();
-                return Ok(line);
+        let between = self.commits_between(good, bad, false)?;
+        if between.is_empty() && good.id != bad.id {
+            if !self.shallow_boundary()?.is_empty() {
+                let what = format!("the history from {} to {}", good.id.short(), bad.id.short());
+                return Err(self.shallow(what, "git fetch --unshallow".to_owned()));
             }
-            let Some(commit) = self.commit_at(id.object_id())? else {
-                return Err(self.shallow(
-                    format!("the history from {} to {}", good.id.short(), bad.id.short()),
-                    "git fetch --unshallow".to_owned(),
-                ));
-            };
-            let mut parents = self.parents(&id)?.into_iter().map(CommitId::from);
-            next = parents.next();
-            line.push(LineCommit { commit, merged: parents.collect() });
-        }
-        // `good` came in by a merge: the line begins with the first commit that has it as an ancestor.
-        let descends = |at: usize| self.is_ancestor(&good.id, &line[at].commit.id);
-        if !descends(0)? {
             return Err(RevisionError::NotAnAncestor {
                 ancestor: good.id.short().to_owned(),
                 descendant: bad.id.short().to_owned(),
             });
         }
-        // From bad backwards descendants of good come first, then none any more.
-        let (mut inside, mut outside) = (0, line.len());
-        while outside - inside > 1 {
-            let middle = inside.midpoint(outside);
-            if descends(middle)? {
-                inside = middle;
-            } else {
-                outside = middle;
-            }
+        let mut descendants: HashMap<CommitId, Commit> =
+            between.into_iter().map(|commit| (commit.id.clone(), commit)).collect();
+        let mut line = Vec::new();
+        let mut next = Some(bad.id.clone());
+        // Where `good` came in by a merge, the line ends before it is met.
+        while let Some(commit) = next.and_then(|id| descendants.remove(&id)) {
+            let mut parents = self.parents(&commit.id)?.into_iter().map(CommitId::from);
+            next = parents.next();
+            line.push(LineCommit { commit, merged: parents.collect() });
         }
-        line.truncate(outside);
         line.push(LineCommit { commit: good.clone(), merged: Vec::new() });
         line.reverse();
         Ok(line)
@@ -74,9 +60,5 @@ impl Repository {
             .merge_bases_many(one.object_id(), &[other.object_id()])
             .map_err(RevisionError::git(format!("find where {} and {} part", one.short(), other.short())))?;
         bases.first().map_or(Ok(None), |base| self.commit_at(base.detach()))
-    }
-
-    fn is_ancestor(&self, ancestor: &CommitId, descendant: &CommitId) -> Result<bool, RevisionError> {
-        Ok(self.common_ancestor(ancestor, descendant)?.is_some_and(|base| base.id == *ancestor))
     }
 }
