@@ -258,12 +258,7 @@ fn pull_request_with_a_slowdown_fails_the_job_after_the_report_is_kept() {
     let playground = with_workflows();
     let runner = Runner::new(&playground);
     let [base, head, merge] = pull_request(&playground, 40);
-    let file = event_file(
-        "pull_request.json",
-        &[("BASE", &base), ("HEAD", &head), ("HEAD_BRANCH", "change"), ("HEAD_REPOSITORY", "owner/probe")],
-    );
-    let event =
-        Event { name: "pull_request", reference: "refs/pull/7/merge", sha: &merge, base_ref: "main", file };
+    let event = Event::pull_request(&base, &head, &merge, "owner/probe");
     let clone = check_out(&playground, "clone", &event);
     let files = StepFiles::new(&playground.repository.beside("runner"), &event);
     let job = runner.job(&clone, &event, &files);
@@ -284,12 +279,7 @@ fn pull_request_of_a_fork_needs_no_secret_and_passes_where_nothing_got_slower() 
     let playground = with_workflows();
     let runner = Runner::new(&playground);
     let [base, head, merge] = pull_request(&playground, 4);
-    let file = event_file(
-        "pull_request.json",
-        &[("BASE", &base), ("HEAD", &head), ("HEAD_BRANCH", "change"), ("HEAD_REPOSITORY", "stranger/probe")],
-    );
-    let event =
-        Event { name: "pull_request", reference: "refs/pull/7/merge", sha: &merge, base_ref: "main", file };
+    let event = Event::pull_request(&base, &head, &merge, "stranger/probe");
     let clone = check_out(&playground, "clone", &event);
     let files = StepFiles::new(&playground.repository.beside("runner"), &event);
     let job = runner.job(&clone, &event, &files);

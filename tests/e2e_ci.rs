@@ -44,12 +44,7 @@ fn merge_of_a_pull_request_is_compared_with_its_first_parent_and_the_files_are_t
     need_git!();
     let playground = playground();
     let [base, head, merge] = pull_request(&playground, 40);
-    let file = event_file(
-        "pull_request.json",
-        &[("BASE", &base), ("HEAD", &head), ("HEAD_BRANCH", "change"), ("HEAD_REPOSITORY", "owner/probe")],
-    );
-    let event =
-        Event { name: "pull_request", reference: "refs/pull/7/merge", sha: &merge, base_ref: "main", file };
+    let event = Event::pull_request(&base, &head, &merge, "owner/probe");
     let clone = check_out(&playground, "clone", &event);
     let before = playground.repository.git_in(&clone, &["status", "--porcelain"]);
     let ran = on_github(&playground, &clone, &event, &[]);
@@ -74,12 +69,7 @@ fn checkout_of_a_pull_requests_head_is_compared_with_its_merge_base_even_if_it_m
     playground.repository.git(&["checkout", "-q", "change"]);
     playground.repository.git(&["merge", "-q", "--no-ff", "-m", "take main in", "main"]);
     let head = playground.repository.id("HEAD");
-    let file = event_file(
-        "pull_request.json",
-        &[("BASE", &base), ("HEAD", &head), ("HEAD_BRANCH", "change"), ("HEAD_REPOSITORY", "a/fork")],
-    );
-    let event =
-        Event { name: "pull_request", reference: "refs/pull/7/merge", sha: &merge, base_ref: "main", file };
+    let event = Event::pull_request(&base, &head, &merge, "a/fork");
     let clone = check_out(&playground, "clone", &event);
     playground.repository.git_in(&clone, &["checkout", "-q", &head]);
     let ran = on_github(&playground, &clone, &event, &["--dry-run"]);

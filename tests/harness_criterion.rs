@@ -1,17 +1,21 @@
 //! The criterion adapter against recorded outputs of criterion 0.4, 0.5 and 0.8.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "harness_support/mod.rs"]
+mod support;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cargo_benchgate::harness::{
-    CollectedFile, Executable, ExitOutcome, HarnessKind, ResolvedLaunch, RunBudget, RunOutput, Selection,
+    CollectedFile, Executable, ExitOutcome, HarnessKind, RunBudget, RunOutput, Selection,
 };
 use cargo_benchgate::suite::identity::TargetKind;
 use cargo_benchgate::suite::metric::Metric;
 use cargo_benchgate::verdict::evidence::ErrorKind;
+use support::launch;
 
 const CRITERION: HarnessKind = HarnessKind::Criterion;
 
@@ -36,29 +40,7 @@ fn read(path: &str) -> Vec<u8> {
 }
 
 fn output(stdout: &[u8], stderr: &[u8], code: i32) -> RunOutput {
-    RunOutput {
-        outcome: ExitOutcome::Code(code),
-        wall_ns: 15_000_000,
-        user_ns: 10_000_000,
-        system_ns: 2_000_000,
-        peak_rss_bytes: 8 << 20,
-        peak_rss_floor_bytes: 0,
-        involuntary_switches: 0,
-        stdout: stdout.to_vec(),
-        stderr: stderr.to_vec(),
-        files: Vec::new(),
-    }
-}
-
-fn launch() -> ResolvedLaunch {
-    ResolvedLaunch {
-        args: Vec::new(),
-        env: Vec::new(),
-        cwd: PathBuf::from("/slot/crate"),
-        stdin: None,
-        exit_codes: vec![0],
-        facts: Default::default(),
-    }
+    support::output(stdout, stderr, code)
 }
 
 fn executable() -> Executable {

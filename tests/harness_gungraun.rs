@@ -5,12 +5,14 @@
     reason = "a test may panic; what is read from text is exact"
 )]
 
+#[path = "harness_support/mod.rs"]
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cargo_benchgate::harness::{
-    CollectedFile, Executable, ExitOutcome, Facts, HarnessKind, Measurement, ResolvedLaunch, RunOutput,
-    Selection, Tools,
+    CollectedFile, Executable, Facts, HarnessKind, Measurement, ResolvedLaunch, RunOutput, Selection, Tools,
 };
 use cargo_benchgate::suite::identity::TargetKind;
 use cargo_benchgate::suite::metric::Metric;
@@ -24,18 +26,7 @@ fn read(path: &str) -> Vec<u8> {
 }
 
 fn output(stdout: &[u8], stderr: &[u8], code: i32) -> RunOutput {
-    RunOutput {
-        outcome: ExitOutcome::Code(code),
-        wall_ns: 1_000_000_000,
-        user_ns: 10_000_000,
-        system_ns: 2_000_000,
-        peak_rss_bytes: 8 << 20,
-        peak_rss_floor_bytes: 0,
-        involuntary_switches: 0,
-        stdout: stdout.to_vec(),
-        stderr: stderr.to_vec(),
-        files: Vec::new(),
-    }
+    RunOutput { wall_ns: 1_000_000_000, ..support::output(stdout, stderr, code) }
 }
 
 fn with_files(files: &[(&str, &[u8])], code: i32) -> RunOutput {

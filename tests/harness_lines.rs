@@ -5,6 +5,9 @@
     reason = "a test may panic; what is read from text is exact"
 )]
 
+#[path = "harness_support/mod.rs"]
+mod support;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,18 +23,7 @@ use cargo_benchgate::verdict::evidence::ErrorKind;
 const LINES: HarnessKind = HarnessKind::Lines;
 
 fn output(stdout: &str) -> RunOutput {
-    RunOutput {
-        outcome: ExitOutcome::Code(0),
-        wall_ns: 15_000_000,
-        user_ns: 10_000_000,
-        system_ns: 2_000_000,
-        peak_rss_bytes: 8 << 20,
-        peak_rss_floor_bytes: 0,
-        involuntary_switches: 0,
-        stdout: stdout.into(),
-        stderr: Vec::new(),
-        files: Vec::new(),
-    }
+    support::output(stdout, "", 0)
 }
 
 fn declared(name: &str, unit: &str, better: Better) -> DeclaredMetric {

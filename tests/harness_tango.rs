@@ -1,13 +1,16 @@
 //! The tango adapter against recorded outputs of tango-bench 0.9.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "harness_support/mod.rs"]
+mod support;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cargo_benchgate::harness::{
-    CollectedFile, CommandSpec, Executable, ExitOutcome, HarnessKind, Measurement, ResolvedLaunch, RunBudget,
-    RunOutput, Selection,
+    CollectedFile, CommandSpec, Executable, HarnessKind, Measurement, ResolvedLaunch, RunBudget, RunOutput,
+    Selection,
 };
 use cargo_benchgate::suite::identity::TargetKind;
 use cargo_benchgate::suite::metric::Metric;
@@ -21,18 +24,7 @@ fn read(name: &str) -> Vec<u8> {
 }
 
 fn output(stdout: &[u8], code: i32) -> RunOutput {
-    RunOutput {
-        outcome: ExitOutcome::Code(code),
-        wall_ns: 300_000_000,
-        user_ns: 10_000_000,
-        system_ns: 2_000_000,
-        peak_rss_bytes: 8 << 20,
-        peak_rss_floor_bytes: 0,
-        involuntary_switches: 0,
-        stdout: stdout.to_vec(),
-        stderr: Vec::new(),
-        files: Vec::new(),
-    }
+    RunOutput { wall_ns: 300_000_000, ..support::output(stdout, "", code) }
 }
 
 fn with_dump(name: &str, dump: &[u8], code: i32) -> RunOutput {

@@ -49,6 +49,16 @@ pub struct Event<'a> {
     pub file: String,
 }
 
+impl<'a> Event<'a> {
+    /// The merge of a pull request from the branch `change` of this repository into main.
+    pub fn pull_request(base: &str, head: &str, merge: &'a str, repository: &str) -> Self {
+        let values =
+            [("BASE", base), ("HEAD", head), ("HEAD_BRANCH", "change"), ("HEAD_REPOSITORY", repository)];
+        let file = event_file("pull_request.json", &values);
+        Self { name: "pull_request", reference: "refs/pull/7/merge", sha: merge, base_ref: "main", file }
+    }
+}
+
 /// A fixture with its `@NAME@`s filled in.
 pub fn event_file(name: &str, values: &[(&str, &str)]) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/ci").join(name);

@@ -19,7 +19,7 @@ pub fn golden(path: &str) -> String {
 }
 
 /// What came of a process that printed this.
-pub fn output(stdout: &str, stderr: &str, code: i32) -> RunOutput {
+pub fn output(stdout: impl AsRef<[u8]>, stderr: impl AsRef<[u8]>, code: i32) -> RunOutput {
     RunOutput {
         outcome: ExitOutcome::Code(code),
         wall_ns: 15_000_000,
@@ -28,8 +28,8 @@ pub fn output(stdout: &str, stderr: &str, code: i32) -> RunOutput {
         peak_rss_bytes: 8 << 20,
         peak_rss_floor_bytes: 0,
         involuntary_switches: 0,
-        stdout: stdout.into(),
-        stderr: stderr.into(),
+        stdout: stdout.as_ref().to_vec(),
+        stderr: stderr.as_ref().to_vec(),
         files: Vec::new(),
     }
 }
