@@ -75,7 +75,7 @@ fn golden_divan_counts_new_blocks_and_growth_as_allocations() {
 #[test]
 fn golden_divan_that_measured_nothing_is_an_error_although_it_exits_0() {
     for text in ["nomatch.txt", "list-format-terse.stdout.txt", "test.txt", "list.txt", "list-alloc.txt"] {
-        let run = output(&recorded(text), "", 0);
+        let run = output(recorded(text), "", 0);
         assert_eq!(failure(DIVAN, "tiny_fn", &run).0, ErrorKind::MeasuredNothing, "{text}");
         let all = DIVAN.parse_run(&Selection::All, &launch(), &run).expect_err("nothing was measured");
         assert_eq!(all.kind, ErrorKind::MeasuredNothing, "{text}");
@@ -85,7 +85,7 @@ fn golden_divan_that_measured_nothing_is_an_error_although_it_exits_0() {
 
 #[test]
 fn golden_divan_that_refuses_its_arguments_says_how_it_ended() {
-    let refused = output("", &recorded("list-format-terse.stderr.txt"), 2);
+    let refused = output("", recorded("list-format-terse.stderr.txt"), 2);
     let (kind, message) = told(DIVAN.parse_list(&refused).expect_err("it failed"));
     assert_eq!(kind, ErrorKind::ExitCode);
     assert!(message.contains("code 2"), "{message}");

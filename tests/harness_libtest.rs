@@ -49,11 +49,11 @@ fn golden_libtest_text_is_read_where_json_is_not_to_be_had() {
 
 #[test]
 fn golden_libtest_that_measured_nothing_is_an_error_although_it_exits_0() {
-    let nothing = output(&golden("libtest/nomatch.txt"), "", 0);
+    let nothing = output(golden("libtest/nomatch.txt"), "", 0);
     let (kind, message) = failure(LIBTEST, "gone", &nothing);
     assert_eq!(kind, ErrorKind::MeasuredNothing);
     assert!(message.contains("`gone`"), "{message}");
-    let other = output(&golden("libtest/run-exact-tiny.json.txt"), "", 0);
+    let other = output(golden("libtest/run-exact-tiny.json.txt"), "", 0);
     assert_eq!(failure(LIBTEST, "tiny", &other).0, ErrorKind::MeasuredNothing);
     let all = LIBTEST.parse_run(&Selection::All, &launch(), &nothing).expect_err("nothing was measured");
     assert_eq!(all.kind, ErrorKind::MeasuredNothing);
