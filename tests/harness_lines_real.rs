@@ -112,9 +112,14 @@ fn what_is_printed_and_not_declared_is_kept_and_told_with_the_way_to_declare_it(
 fn wrong_line_and_no_line_at_all_are_no_pass() {
     need_git!();
     let playground = playground("lines");
-    edit(&playground, "benches/report.rs", "rows/s better=higher", "rows better=higher");
-    let ran = playground.quick(&REPORT);
+    let of_one =
+        r#"rate {} {} better=higher", reporter::PARSE_RATE, if id == "render" { "rows/s" } else { "rows" }"#;
+    edit(&playground, "benches/report.rs", r#"rate {} rows/s better=higher", reporter::PARSE_RATE"#, of_one);
+    let (ran, report) = playground.report(&REPORT);
     ran.ends(6, &["`rows` is not a unit of `rate`, which is declared in `rows/s`"]);
+    assert_eq!(row(&report, "parse/big file")["result"], "metric_error");
+    // The other benchmark of the same program is none the worse.
+    assert_eq!(row(&report, "render")["result"], "pass", "{}", row(&report, "render")["error"]);
 
     edit(&playground, "benches/report.rs", "benchgate: ", "gate: ");
     playground.repository.commit("silent");

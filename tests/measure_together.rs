@@ -144,6 +144,27 @@ fn a_benchmark_that_is_missing_in_an_output_loses_its_own_round_alone() {
     assert!(missing.sides.iter().all(Vec::is_empty));
 }
 
+#[test]
+fn a_line_that_cannot_be_read_is_the_error_of_its_own_benchmark_alone() {
+    let mut executor = ScriptedExecutor::default();
+    let lines = |b: &str| RunOutput {
+        stdout: format!("benchgate: a latency 5 ns\nbenchgate: b latency {b} ns\n").into_bytes(),
+        ..output(MS)
+    };
+    executor.on(BASE, "sums", move |_| Ok(lines("7")));
+    executor.on(HEAD, "sums", move |_| Ok(lines("much")));
+    let of_lines = |id| PlannedBenchmark {
+        harness: HarnessKind::Lines,
+        ..benchmark(id, SampleCount::Fixed(6), together())
+    };
+    let measured = run(&plan(["a", "b"].map(of_lines).to_vec()), &mut executor, &StopAtMinimum);
+    assert_eq!(measured.benchmarks[0].error, None);
+    assert_eq!(measured.benchmarks[0].sides[HEAD].len(), 6);
+    let wrong = measured.benchmarks[1].error.as_ref().expect("its line cannot be read");
+    assert_eq!(wrong.kind, ErrorKind::MetricFailed);
+    assert!(wrong.message.contains("`much` is not a number"), "{}", wrong.message);
+}
+
 /// Stops the first benchmark at 2 samples, the second at 6.
 struct Uneven;
 

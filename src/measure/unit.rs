@@ -120,12 +120,25 @@ fn alone(executor: &mut dyn Executor, unit: &Unit<'_>, plan: &SidePlan) -> Resul
         true => executor.execute_counted(*revision, &command)?,
         false => (executor.execute(*revision, &command)?, None),
     };
-    let measurements = first
-        .harness
-        .parse_run(&selection, launch, &output)
-        .map_err(|error| Failure::Failed(trouble(error, &output)))?;
+    let parse = |selection: &Selection<'_>| first.harness.parse_run(selection, launch, &output);
+    let measurements = match parse(&selection) {
+        Ok(measurements) => Some(measurements),
+        // What is wrong with one benchmark's figures is no fault of the others in the same output.
+        Err(error) if error.kind == ErrorKind::MetricFailed && selection == Selection::All => None,
+        Err(error) => return Err(Failure::Failed(trouble(error, &output))),
+    };
     let given = unit.members.iter().enumerate().map(|(member, planned)| {
-        let measured = measurements.iter().find(|measured| measured.id == planned.identity.id);
+        let id = &planned.identity.id;
+        let own = match &measurements {
+            Some(_) => Ok(None),
+            None => parse(&Selection::One(id)).map(Some),
+        };
+        let own = match own {
+            Ok(own) => own,
+            Err(error) => return (member, unit.side, Err(trouble(error, &output))),
+        };
+        let mut of_all = own.iter().chain(&measurements).flatten();
+        let measured = of_all.find(|measured| measured.id == *id);
         let sample = match measured.filter(|measured| measured.values.iter().next().is_some()) {
             None => Err(Trouble {
                 stderr: stderr_tail(&output.stderr),
