@@ -64,8 +64,7 @@ impl SeriesKey {
     /// The key of these texts; `None` for an unknown kind of target.
     pub(super) fn from_texts(texts: [String; 11]) -> Option<Self> {
         let [package, kind, target, variant, id, metric, unit, machine, profile, features, triple] = texts;
-        const KINDS: [TargetKind; 3] = [TargetKind::Bench, TargetKind::Bin, TargetKind::Example];
-        let kind = KINDS.into_iter().find(|known| known.as_str() == kind)?;
+        let kind = TargetKind::from_word(&kind)?;
         let benchmark = BenchmarkIdentity { target: TargetId { package, kind, target }, variant, id };
         Some(Self { benchmark, metric, unit, machine, profile, features, triple })
     }

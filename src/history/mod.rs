@@ -13,6 +13,7 @@ pub mod marks;
 pub mod overview;
 mod parallel;
 pub mod prune;
+pub mod rekey;
 pub mod render;
 pub mod select;
 pub mod series;

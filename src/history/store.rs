@@ -1,21 +1,28 @@
-//! The store: a directory of immutable files, one a report or a mark, each named by its content. Two stores are merged by
+//! The store: a directory of immutable files, one a report, a mark or a renaming, each named by its content. Two stores are merged by
 //! copying files; no file is ever changed, so there is nothing to lock and nothing to conflict.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::facts::{Facts, nanoseconds};
 use super::key::hex;
 use super::marks::{Event, Mark};
+use super::rekey::Rekey;
 use crate::error::Error;
 
 /// Below the store: the reports, by month.
 pub const REPORTS: &str = "reports";
 /// Below the store: marks, and what takes them back.
 pub const MARKS: &str = "marks";
+/// Below the store: renamed series.
+pub const REKEYS: &str = "rekeys";
+/// Below the store: all that is kept for good, and moved between stores.
+pub const FOLDERS: [&str; 3] = [REPORTS, MARKS, REKEYS];
 /// Below the store: what can be deleted at any time.
 const CACHE: &str = "cache";
 /// Hexadecimal digits of the content's SHA-256 at the end of each file's name.
@@ -98,10 +105,18 @@ impl Store {
     ///
     /// When it cannot be written.
     pub fn add_event(&self, event: &Event) -> Result<Added, Error> {
-        let mut bytes = serde_json::to_vec_pretty(event).expect("a mark has only texts in it");
-        bytes.push(b'\n');
         let at = nanoseconds(&event.at).unwrap_or(0);
-        self.add(MARKS, at, &event.commit, &bytes)
+        self.add(MARKS, at, &event.commit, &lines(event))
+    }
+
+    /// Adds a renaming, or what takes one back.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn add_rekey(&self, event: &Rekey) -> Result<Added, Error> {
+        let at = nanoseconds(&event.at).unwrap_or(0);
+        self.add(REKEYS, at, "", &lines(event))
     }
 
     fn add(&self, folder: &str, time: i64, commit: &str, bytes: &[u8]) -> Result<Added, Error> {
@@ -193,19 +208,39 @@ impl Store {
     ///
     /// When the directory cannot be listed.
     pub fn marks(&self) -> Result<(Vec<Mark>, Vec<String>), Error> {
-        let mut marks = Vec::new();
+        let (events, problems) = self.events(MARKS, |event: &Event| nanoseconds(&event.at))?;
+        Ok((events.into_iter().map(|(file, event)| Mark { file, event }).collect(), problems))
+    }
+
+    /// The renamings, oldest first, and what is wrong with files that hold none.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be listed.
+    pub fn rekeys(&self) -> Result<(Vec<Rekey>, Vec<String>), Error> {
+        let (events, problems) = self.events(REKEYS, |event: &Rekey| nanoseconds(&event.at))?;
+        Ok((events.into_iter().map(|(_, event)| event).collect(), problems))
+    }
+
+    /// The events of a folder with their files, in the order of their times.
+    fn events<E: DeserializeOwned>(
+        &self,
+        folder: &str,
+        at: impl Fn(&E) -> Option<i64>,
+    ) -> Result<(Vec<(String, E)>, Vec<String>), Error> {
+        let mut events = Vec::new();
         let mut problems = Vec::new();
-        for listed in self.list(MARKS)? {
+        for listed in self.list(folder)? {
             let event = self
                 .read(&listed.name)
-                .and_then(|bytes| serde_json::from_slice::<Event>(&bytes).map_err(|error| error.to_string()));
+                .and_then(|bytes| serde_json::from_slice::<E>(&bytes).map_err(|error| error.to_string()));
             match event {
-                Ok(event) => marks.push(Mark { file: listed.name, event }),
+                Ok(event) => events.push((listed.name, event)),
                 Err(why) => problems.push(format!("left out {}: {why}", listed.name)),
             }
         }
-        marks.sort_by(|a, b| (nanoseconds(&a.event.at), &a.file).cmp(&(nanoseconds(&b.event.at), &b.file)));
-        Ok((marks, problems))
+        events.sort_by(|(a_file, a), (b_file, b)| (at(a), a_file).cmp(&(at(b), b_file)));
+        Ok((events, problems))
     }
 
     /// Removes files; one that is gone already is no failure.
@@ -222,6 +257,13 @@ impl Store {
             _ => Ok(()),
         }
     }
+}
+
+/// An event as its file holds it.
+fn lines(event: &impl Serialize) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(event).expect("an event has only texts in it");
+    bytes.push(b'\n');
+    bytes
 }
 
 /// `FOLDER/2026-01/20260131T120000Z-COMMIT-DIGEST.json`: people find a run by its time, and the digest checks the content.

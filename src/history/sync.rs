@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use super::store::{MARKS, REPORTS, Store, is_whole};
+use super::store::{FOLDERS, Store, is_whole};
 use crate::error::Error;
 use crate::revision::Repository;
 use crate::revision::history_ref::{Pushed, RefFiles};
@@ -73,8 +73,10 @@ pub fn push(
     env: &[(OsString, OsString)],
     now: i64,
 ) -> Result<Moved, Error> {
-    let mut own = store.list(REPORTS)?;
-    own.extend(store.list(MARKS)?);
+    let mut own = Vec::new();
+    for folder in FOLDERS {
+        own.extend(store.list(folder)?);
+    }
     for _ in 0..TRIES {
         let mut files = repository.fetch_history(remote, env)?;
         let mut moved = Moved::default();
@@ -115,8 +117,5 @@ fn is_ours(name: &str) -> bool {
             && !part.starts_with('.')
             && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
     };
-    parts.len() == 3
-        && matches!(parts[0], REPORTS | MARKS)
-        && parts.iter().all(plain)
-        && parts[2].ends_with(".json")
+    parts.len() == 3 && FOLDERS.contains(&parts[0]) && parts.iter().all(plain) && parts[2].ends_with(".json")
 }

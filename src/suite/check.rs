@@ -53,9 +53,8 @@ fn check_target(entry: &Entry, package: &Package, sink: &mut Sink) {
     if known.contains(target) {
         return;
     }
-    let kinds = [TargetKind::Bench, TargetKind::Bin, TargetKind::Example];
-    let other_kind =
-        kinds.into_iter().find(|&kind| targets_of(package, kind).any(|other| other.name == *target));
+    let mut kinds = TargetKind::ALL.iter().copied();
+    let other_kind = kinds.find(|&kind| targets_of(package, kind).any(|other| other.name == *target));
     let help = match (other_kind, nearest(target, &known)) {
         (Some(kind), _) => format!("there is a {kind} of that name: write kind = \"{kind}\""),
         (None, Some(near)) => format!("did you mean \"{near}\"?"),

@@ -5,32 +5,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of Cargo target that is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TargetKind {
-    /// A `[[bench]]`.
-    Bench,
-    /// A `[[bin]]`, measured as the user's own program.
-    Bin,
-    /// An example.
-    Example,
-}
+use super::settings::word_enum;
 
-impl TargetKind {
-    /// The word Cargo.toml and reports use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bench => "bench",
-            Self::Bin => "bin",
-            Self::Example => "example",
-        }
-    }
-}
-
-impl fmt::Display for TargetKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+word_enum! {
+    /// The kind of Cargo target that is measured.
+    TargetKind {
+        /// A `[[bench]]`.
+        Bench = "bench",
+        /// A `[[bin]]`, measured as the user's own program.
+        Bin = "bin",
+        /// An example.
+        Example = "example",
     }
 }
 

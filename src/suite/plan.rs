@@ -245,7 +245,7 @@ impl Suite {
 
     fn plan_package(&self, package: &Package, manifest_path: &str) -> Vec<TargetPlan> {
         let mut plans = Vec::new();
-        for kind in [TargetKind::Bench, TargetKind::Bin, TargetKind::Example] {
+        for &kind in TargetKind::ALL {
             for target in targets_of(package, kind) {
                 let id = TargetId { package: package.name.to_string(), kind, target: target.name.clone() };
                 let variants = self.variants(&id);

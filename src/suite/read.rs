@@ -363,10 +363,10 @@ fn read_entry(reader: &Reader<'_>, package: Option<&str>, sink: &mut Sink) -> Op
             String::new()
         }
     };
-    const KINDS: &[TargetKind] = &[TargetKind::Bench, TargetKind::Bin, TargetKind::Example];
     let target = reader.read("target", sink, text).map(|set| set.value);
-    let kind =
-        reader.read("kind", sink, word(KINDS, TargetKind::as_str)).map_or(TargetKind::Bench, |set| set.value);
+    let kind = reader
+        .read("kind", sink, word(TargetKind::ALL, TargetKind::as_str))
+        .map_or(TargetKind::Bench, |set| set.value);
     if target.is_none() && reader.value("target").is_none() && kind != TargetKind::Bench {
         let invalid = Invalid::with_help("is missing", format!("a {kind} is only measured when it is named"));
         sink.error(&place, "target", None, invalid);

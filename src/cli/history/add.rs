@@ -59,7 +59,9 @@ pub(in crate::cli) fn witness(report: &Report, directory: Option<&Path>, ui: &Ui
     }
     let ask = || -> Result<Vec<String>, Error> {
         let facts = Facts::read(json::json(report).as_bytes()).map_err(Error::Internal)?;
-        let view = history.load(None, ui)?.view(|_, key| facts.points.iter().any(|point| point.key == *key));
+        let loaded = history.load(None, ui)?;
+        let facts = loaded.rekeys.facts(facts);
+        let view = loaded.view(|_, key| facts.points.iter().any(|point| point.key == *key));
         Ok(remarks(&facts, &view))
     };
     ask().unwrap_or_else(|error| {

@@ -66,6 +66,7 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
         .map_err(|why| Error::Usage(format!("failed to read {}: {why}", args.file.display())))?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
+    let report = loaded.rekeys.facts(report);
     let view = loaded.view(|_, _| true);
     let until = until(args, &history, &report)?;
     let thresholds = Thresholds { z: args.threshold_z, percent: args.threshold };

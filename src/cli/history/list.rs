@@ -32,6 +32,7 @@ pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
                 "schema_version": 1,
                 "directory": history.store.directory(),
                 "reports": reports,
+                "rekeys": loaded.rekeys.events(),
                 "marks": loaded.marks.iter().map(|mark| json!({ "file": mark.file, "event": mark.event })).collect::<Vec<_>>(),
                 "machines": loaded.index.machines,
             }));
@@ -50,6 +51,10 @@ pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
                 visible(&event.benchmark),
                 visible(&event.reason)
             ));
+        }
+        for event in loaded.rekeys.events() {
+            let words = visible(&event.words());
+            text.push_str(&format!("{} rekey {words}: {}\n", event.at, visible(&event.reason)));
         }
         for (machine, description) in &loaded.index.machines {
             text.push_str(&format!("machine {}: {}\n", visible(machine), visible(description)));

@@ -10,6 +10,7 @@ mod list;
 mod mark;
 mod open;
 mod prune;
+mod rekey;
 mod show;
 mod status;
 mod sync;
@@ -50,6 +51,8 @@ enum HistoryVerb {
     Mark(mark::MarkArgs),
     /// Take back a mark, or a step that was found
     Unmark(mark::MarkArgs),
+    /// Let a series go on under another name: a renamed benchmark, package or machine
+    Rekey(rekey::RekeyArgs),
     /// Take in results of other tools: CSV, criterion, BenchDB or Conbench, github-action-benchmark
     Import(import::ImportArgs),
     /// Write the series as CSV
@@ -88,6 +91,7 @@ impl HistoryArgs {
             HistoryVerb::Compare(args) => &args.common,
             HistoryVerb::Explain(args) => &args.common,
             HistoryVerb::Mark(args) | HistoryVerb::Unmark(args) => &args.common,
+            HistoryVerb::Rekey(args) => &args.common,
             HistoryVerb::Import(args) => &args.common,
             HistoryVerb::Export(args) => &args.common,
             HistoryVerb::Prune(args) => &args.common,
@@ -109,6 +113,7 @@ pub(super) fn history(args: &HistoryArgs, ui: &Ui) -> Result<ExitCode, Error> {
         HistoryVerb::Explain(args) => explain::explain(args, ui),
         HistoryVerb::Mark(args) => mark::mark(args, true, ui),
         HistoryVerb::Unmark(args) => mark::mark(args, false, ui),
+        HistoryVerb::Rekey(args) => rekey::rekey(args, ui),
         HistoryVerb::Import(args) => import::import(args, ui),
         HistoryVerb::Export(args) => export::export(args, ui),
         HistoryVerb::Prune(args) => prune::prune(args, ui),

@@ -9,6 +9,7 @@ use crate::history::course::LookbackMode;
 use crate::history::index::Index;
 use crate::history::key::SeriesKey;
 use crate::history::marks::Mark;
+use crate::history::rekey::Rekeys;
 use crate::history::series::{View, wanted_commits};
 use crate::history::store::Store;
 use crate::revision::{BranchLine, Repository, RevisionError};
@@ -25,11 +26,12 @@ pub(crate) struct History {
     named: bool,
 }
 
-/// A history that was read.
+/// A history that was read, its series under the names of now.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) index: Index,
     pub(crate) marks: Vec<Mark>,
+    pub(crate) rekeys: Rekeys,
     pub(crate) line: Option<BranchLine>,
 }
 
@@ -75,13 +77,15 @@ impl History {
 
     /// Reads it. What cannot be used is said.
     pub(crate) fn load(&self, branch: Option<&str>, ui: &Ui) -> Result<Loaded, Error> {
-        let index = Index::load(&self.store)?;
         let (marks, problems) = self.store.marks()?;
-        for problem in problems {
+        let (rekeys, more_problems) = self.store.rekeys()?;
+        for problem in problems.into_iter().chain(more_problems) {
             ui.warn(problem);
         }
+        let rekeys = Rekeys::new(&rekeys);
+        let (index, _) = rekeys.index(Index::load(&self.store)?);
         let line = self.line(&index, &marks, branch)?;
-        Ok(Loaded { index, marks, line })
+        Ok(Loaded { index, marks, rekeys, line })
     }
 
     /// The branch; `None` without a repository, and where nothing in the history is a commit of it.
