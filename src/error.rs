@@ -80,3 +80,25 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_the_status_that_the_readme_gives_it() {
+        let text = || "x".to_owned();
+        let cases = [
+            (Error::Configuration(text()), 2),
+            (Error::Usage(text()), 3),
+            (Error::AllLeftOut { benchmarks: text() }, 3),
+            (Error::Execution(text()), 4),
+            (Error::Interrupted, 4),
+            (Error::Internal(text()), 5),
+        ];
+        for (error, status) in cases {
+            assert_eq!(error.exit_code() as u8, status, "{error}");
+            assert_eq!(ExitCode::from_status(status), Some(error.exit_code()));
+        }
+    }
+}

@@ -109,6 +109,28 @@ fn a_bench_gets_the_features_it_requires_and_no_other_bench_does() {
 }
 
 #[test]
+fn profile_target_and_features_of_the_settings_reach_cargo() {
+    let mut slot = Slot::new();
+    slot.check_out("features", "head");
+    let plain = [bench("features", "plain")];
+    let built = |slot: &Slot| {
+        let built = slot.build("head", &plain).expect("it builds");
+        let target = built.targets[&plain[0]].as_ref().expect("it builds");
+        (target.features.clone(), target.executable.path.clone())
+    };
+    slot.settings.all_features = true;
+    assert_eq!(built(&slot).0, ["default", "implied", "special", "usual"]);
+    slot.settings.all_features = false;
+    slot.settings.no_default_features = true;
+    assert!(built(&slot).0.is_empty());
+    let host = toolchain_info(&slot.settings, &slot.root).expect("there is a compiler").host;
+    slot.settings.target = Some(host.clone());
+    slot.settings.profile = "dev".to_owned();
+    let path = built(&slot).1;
+    assert!(path.starts_with(slot.root.join("live/target").join(host).join("debug")), "{}", path.display());
+}
+
+#[test]
 fn a_program_is_built_as_itself_and_kept_apart_from_later_variants() {
     let slot = Slot::new();
     slot.check_out("environment", "head");

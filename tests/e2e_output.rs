@@ -36,19 +36,21 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
 fn colour_is_where_it_was_asked_for() {
     need_git!();
     let playground = Playground::probe();
-    let case = |args: &[&str], variable: Option<(&str, &str)>, coloured: bool| {
+    let case = |args: &[&str], variables: &[(&str, &str)], coloured: bool| {
         let mut command = playground.command_in(playground.root());
-        command.args(["--dry-run", "--base", "HEAD"]).args(args).envs(variable);
+        command.args(["--dry-run", "--base", "HEAD"]).args(args).envs(variables.iter().copied());
         let ran = finish(&mut command);
         ran.ends(0, &[]);
-        assert_eq!(ran.stderr.contains(ESCAPE), coloured, "{args:?} {variable:?}: {ran}");
+        assert_eq!(ran.stderr.contains(ESCAPE), coloured, "{args:?} {variables:?}: {ran}");
     };
-    case(&[], None, false);
-    case(&["--color", "always"], None, true);
-    case(&["--color", "always"], Some(("NO_COLOR", "1")), true);
-    case(&[], Some(("CARGO_TERM_COLOR", "always")), true);
-    case(&["--color", "never"], Some(("CARGO_TERM_COLOR", "always")), false);
-    case(&["--color", "never"], Some(("CLICOLOR_FORCE", "1")), false);
+    case(&[], &[], false);
+    case(&["--color", "always"], &[], true);
+    case(&["--color", "always"], &[("NO_COLOR", "1")], true);
+    case(&[], &[("CARGO_TERM_COLOR", "always")], true);
+    case(&[], &[("CLICOLOR_FORCE", "1")], true);
+    case(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false);
+    case(&["--color", "never"], &[("CARGO_TERM_COLOR", "always")], false);
+    case(&["--color", "never"], &[("CLICOLOR_FORCE", "1")], false);
     let ran = playground.quick(&["--base", "HEAD", "--color", "always", "--max-percent", "1000"]);
     assert!(ran.stdout.contains(ESCAPE), "the table is coloured: {ran}");
 }

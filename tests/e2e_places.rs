@@ -242,6 +242,32 @@ fn file_that_is_edited_during_the_builds_is_named_in_the_report() {
 }
 
 #[test]
+fn build_script_that_asks_git_gets_the_commit_it_is_built_at() {
+    need_git!();
+    let playground = Playground::probe();
+    let told = playground.repository.beside("told");
+    playground.write(
+        "build.rs",
+        format!(
+            "use std::io::Write as _;\nfn main() {{\n    let git = std::process::Command::new(\"git\").args([\"rev-parse\", \"HEAD\"]).output();\n    \
+             let mut file = std::fs::File::options().append(true).create(true).open({told:?}).unwrap();\n    \
+             file.write_all(&git.unwrap().stdout).unwrap();\n}}\n"
+        ),
+    );
+    let base = playground.repository.commit("asks git");
+    playground.write("src/more.rs", "");
+    let head = playground.repository.commit("more");
+    playground.quick(&["--base", "HEAD~1", "--max-percent", "1000"]).ends(0, &[]);
+    let told = std::fs::read_to_string(told).expect("it was built");
+    let mut commits: Vec<&str> = told.lines().collect();
+    commits.sort_unstable();
+    commits.dedup();
+    let mut wanted = [base.as_str(), head.as_str()];
+    wanted.sort_unstable();
+    assert_eq!(commits, wanted);
+}
+
+#[test]
 fn root_commit_has_nothing_before_it() {
     need_git!();
     let playground = Playground::probe();

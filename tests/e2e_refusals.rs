@@ -169,6 +169,7 @@ fn words_of_the_command_line_are_checked_with_the_nearest_right_one() {
         (&["judge", "Cargo.toml"], &["Cargo.toml"]),
         (&["--color", "sometimes"], &["sometimes"]),
         (&["-q", "-v"], &["--quiet", "--verbose"]),
+        (&["--", "--save-baseline", "x"], &["--save-baseline", "only text that ids contain"]),
     ];
     for (args, parts) in cases {
         playground.run(args).ends(3, parts).built_nothing();

@@ -73,6 +73,19 @@ fn metric_that_is_better_higher_fails_when_it_falls_and_improves_when_it_rises()
 }
 
 #[test]
+fn id_that_only_one_side_has_is_new_or_removed_and_fails_where_that_is_asked_for() {
+    need_git!();
+    let playground = playground("lines");
+    edit(&playground, "benches/report.rs", "(\"render\", ", "(\"draw\", ");
+    let (ran, report) = playground.report(&REPORT);
+    ran.ends(0, &[]);
+    let presence = |id| row(&report, id)["presence"].clone();
+    assert_eq!(["parse/big file", "draw", "render"].map(presence), ["compared", "new", "removed"]);
+    let ran = playground.quick(&[&REPORT[..], &["--also-fail-on", "removed"]].concat());
+    ran.ends(1, &["render"]);
+}
+
+#[test]
 fn script_reports_as_well_as_a_program_does() {
     need_git!();
     let playground = playground("lines");
