@@ -211,3 +211,42 @@ fn an_id_with_a_line_end_is_no_command_to_the_runner_of_a_workflow() {
         assert!(!line.trim_start().starts_with("::"), "{line}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn failing_run_is_recorded_before_its_last_line_says_why_and_also_when_an_output_is_lost() {
+    need_git!();
+    let playground = Playground::empty();
+    playground.write(
+        "Cargo.toml",
+        "[package]\nname = \"counted\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[[bench]]\nname = \"tool\"\nharness = false\n\n\
+         [[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nharness = \"lines\"\nmetrics.steps = { unit = \"count\" }\n",
+    );
+    playground.write("src/lib.rs", "");
+    for steps in [1000, 1200] {
+        let bench = format!("fn main() {{\n    println!(\"benchgate: work steps {steps} count\");\n}}\n");
+        playground.write("benches/tool.rs", bench);
+        playground.repository.commit("steps");
+    }
+    let recorded = |name: &str| {
+        let reports = std::fs::read_dir(playground.repository.beside(name).join("reports"));
+        reports.map_or(0, |entries| entries.count())
+    };
+    let directory = |name: &str| playground.repository.beside(name).display().to_string();
+    let args = |name: &str| {
+        ["--base", "HEAD~1", "--record", "--history", &directory(name)].map(str::to_owned).to_vec()
+    };
+    let mut command = playground.command_in(playground.root());
+    finish(command.args(args("one"))).ends(1, &["1 regression"]).says("Recorded");
+    assert_eq!(recorded("one"), 1);
+
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = playground.command_in(playground.root());
+    command.args(args("two")).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.stdout(full).spawn().expect("the command can be started");
+    support::wait(child)
+        .ends(4, &["failed to write the report to stdout"])
+        .says("Recorded")
+        .says("1 regression");
+    assert_eq!(recorded("two"), 1);
+}

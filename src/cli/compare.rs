@@ -8,11 +8,12 @@ use super::history::History;
 use super::options::{
     BenchmarkSelection, BuildFlags, JudgeFlags, ManifestFlags, MeasuringFlags, OutputFlags, PackageSelection,
 };
-use super::output::Outputs;
+use super::output::{Outputs, conclude};
 use super::shard::ShardFlags;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
 use crate::gate::{self, Command, HeadRequest, Outcome, Request};
+use crate::report::model::Report;
 use crate::suite::Overrides;
 use crate::ui::Ui;
 
@@ -29,7 +30,7 @@ pub(super) struct CompareArgs {
     #[arg(long = "ref", value_name = "REV")]
     further: Vec<String>,
     /// Exit as `git bisect run` reads it: 0 good, 1 bad, 125 cannot be told
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["no_fail", "dry_run"])]
     bisect_run: bool,
     #[command(flatten)]
     shard: ShardFlags,
@@ -161,23 +162,19 @@ impl SuiteArgs {
 
 /// Base against head.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let measured =
-        args.run.request(Command::Compare, HeadRequest::from_flag(&args.head)).and_then(|request| {
-            let (base, further, shard) = (args.base.clone(), args.further.clone(), args.shard.request()?);
-            measure(&args.run, &args.history, &Request { base, further, shard, ..request }, ui)
-        });
-    if args.bisect_run { Ok(for_git_bisect(measured, ui)) } else { measured }
-}
-
-/// The statuses `git bisect run` knows; any other would be taken for a bad commit.
-fn for_git_bisect(measured: Result<ExitCode, Error>, ui: &Ui) -> ExitCode {
-    match measured {
-        Ok(code @ (ExitCode::Success | ExitCode::GateFailed)) => code,
-        Ok(_) => ExitCode::BisectSkip,
-        Err(error) => {
-            ui.error(&error);
-            ExitCode::BisectSkip
+    let request = Request {
+        base: args.base.clone(),
+        further: args.further.clone(),
+        shard: args.shard.request()?,
+        ..args.run.request(Command::Compare, HeadRequest::from_flag(&args.head))?
+    };
+    let Some(report) = measure(&args.run, &args.history, &request, ui)? else { return Ok(ExitCode::Success) };
+    match super::git_bisect::untold(&report) {
+        Some(why) if args.bisect_run => {
+            ui.error(why);
+            Ok(ExitCode::BisectSkip)
         }
+        _ => conclude(&report, ui),
     }
 }
 
@@ -187,15 +184,18 @@ pub(super) fn run(args: &HeadArgs, ui: &Ui) -> Result<ExitCode, Error> {
         shard: args.shard.request()?,
         ..args.run.request(Command::Run, HeadRequest::from_flag(&args.head))?
     };
-    measure(&args.run, &args.history, &request, ui)
+    match measure(&args.run, &args.history, &request, ui)? {
+        None => Ok(ExitCode::Success),
+        Some(report) => conclude(&report, ui),
+    }
 }
 
-fn measure(args: &RunArgs, flags: &RecordFlags, request: &Request, ui: &Ui) -> Result<ExitCode, Error> {
+fn measure(args: &RunArgs, flags: &RecordFlags, request: &Request, ui: &Ui) -> Result<Option<Report>, Error> {
     let outputs = Outputs::parse(&args.output().format)?;
-    measure_into(&outputs, request, &Environment::of_this_process()?, flags, ui)
+    measured_into(&outputs, request, &Environment::of_this_process()?, flags, ui)
 }
 
-/// Runs the gate, writes the report, and keeps it in the history where that is asked for.
+/// Runs the gate, writes the report, keeps it in the history where that is asked for, and says why it fails.
 pub(super) fn measure_into(
     outputs: &Outputs,
     request: &Request,
@@ -203,24 +203,41 @@ pub(super) fn measure_into(
     flags: &RecordFlags,
     ui: &Ui,
 ) -> Result<ExitCode, Error> {
+    match measured_into(outputs, request, environment, flags, ui)? {
+        None => Ok(ExitCode::Success),
+        Some(report) => conclude(&report, ui),
+    }
+}
+
+/// The report of a run, written and recorded; `None` where only the plan was shown.
+fn measured_into(
+    outputs: &Outputs,
+    request: &Request,
+    environment: &Environment,
+    flags: &RecordFlags,
+    ui: &Ui,
+) -> Result<Option<Report>, Error> {
     // A place that cannot be found must not cost a measured result.
     let history = if flags.record { Some(History::find(flags.directory.as_deref())?) } else { None };
-    match gate::run(request, environment, ui)? {
-        Outcome::Planned => Ok(ExitCode::Success),
-        Outcome::Finished(reports) => {
-            let mut report = reports
-                .into_iter()
-                .next()
-                .expect("one repeat was asked for, and an interrupted one is reported too");
-            if request.command == Command::Compare {
-                let remarks = super::history::witness(&report, flags.directory.as_deref(), ui);
-                report.warnings.extend(remarks);
-            }
-            let code = super::output::finish(&report, outputs, ui)?;
-            if let Some(history) = &history {
-                super::history::record(history, &report, ui)?;
-            }
-            Ok(code)
-        }
+    let Outcome::Finished(reports) = gate::run(request, environment, ui)? else { return Ok(None) };
+    let mut report =
+        reports.into_iter().next().expect("one repeat was asked for, and an interrupted one is reported too");
+    if request.command == Command::Compare {
+        let remarks = super::history::witness(&report, flags.directory.as_deref(), ui);
+        report.warnings.extend(remarks);
     }
+    // An output that cannot be written must not cost the record, nor the other way round.
+    let written = outputs.write(&report, ui);
+    let recorded = history.as_ref().map_or(Ok(()), |history| super::history::record(history, &report, ui));
+    if let (Err(_), Err(error)) = (&written, &recorded) {
+        ui.warn(error);
+    }
+    if let Err(error) = written.and(recorded) {
+        // The error decides the status; what the run came to is said all the same.
+        if let Some(because) = &report.exit.because {
+            ui.note(because);
+        }
+        return Err(error);
+    }
+    Ok(Some(report))
 }

@@ -9,6 +9,7 @@ mod ci;
 mod compare;
 mod completions;
 mod doctor;
+mod git_bisect;
 mod history;
 mod hook;
 mod init;
@@ -120,14 +121,16 @@ pub fn command() -> clap::Command {
 /// Runs the command line and gives the exit status. Panics are caught: exit 5.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args = without_subcommand_name(args);
-    // To `git bisect run` every other status is a bad commit, that of a typo too.
     let for_git_bisect = args.iter().any(|arg| arg == "--bisect-run");
+    let code = call(args);
+    // Of all statuses, that of a typo or of a panic too.
+    if for_git_bisect { git_bisect::status(code) } else { code }
+}
+
+fn call(args: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => match without_call(&error) {
-            ExitCode::Usage if for_git_bisect => return ExitCode::BisectSkip,
-            code => return code,
-        },
+        Err(error) => return without_call(&error),
     };
     let verb = cli.verb.unwrap_or_else(|| Verb::Compare(Box::new(cli.compare)));
     let output = verb.output();

@@ -184,6 +184,11 @@ impl Outputs {
 /// When an output cannot be written.
 pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<ExitCode, Error> {
     outputs.write(report, ui)?;
+    conclude(report, ui)
+}
+
+/// Gives the exit status of a report that was written, saying why when it is not 0.
+pub(super) fn conclude(report: &Report, ui: &Ui) -> Result<ExitCode, Error> {
     let code = ExitCode::from_status(report.exit.code).ok_or_else(|| {
         Error::Internal(format!("the report ends with the unknown status {}", report.exit.code))
     })?;
