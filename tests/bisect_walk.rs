@@ -10,8 +10,9 @@ use cargo_benchgate::error::{Error, ExitCode};
 use cargo_benchgate::report::assemble;
 use cargo_benchgate::report::model::Report;
 use cargo_benchgate::revision::{Commit, LineCommit, Repository};
-use cargo_benchgate::suite::metric::Metric;
-use cargo_benchgate::verdict::evidence::{Evidence, Side};
+use cargo_benchgate::suite::metric::{Better, Metric};
+use cargo_benchgate::suite::settings::MetricSettings;
+use cargo_benchgate::verdict::evidence::{Evidence, Presence, Side};
 use cargo_benchgate::verdict::{RunContext, judge_run};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -31,6 +32,16 @@ struct Script {
     rng: ChaCha8Rng,
     interrupt_after: usize,
     judged: Vec<Option<u32>>,
+    limits: Vec<f64>,
+    /// What the last judgement comes to, in place of a comparison.
+    confirmation: Confirmation,
+    better: Better,
+}
+
+enum Confirmation {
+    Measured,
+    Identical,
+    Fails(fn() -> Error),
 }
 
 impl Script {
@@ -51,6 +62,9 @@ impl Script {
             rng,
             interrupt_after: usize::MAX,
             judged: Vec::new(),
+            limits: Vec::new(),
+            confirmation: Confirmation::Measured,
+            better: Better::Lower,
         }
     }
 
@@ -63,15 +77,26 @@ impl Script {
         let Some(latency) = self.latencies[place] else {
             return Err(Error::Execution(format!("commit {place} does not build")));
         };
+        let metric = self.metric();
         let values = (0..count)
             .map(|_| latency * (1.0 + self.noise * (self.rng.next_u64() as f64 / u64::MAX as f64 - 0.5)));
         let runs =
-            values.enumerate().map(|(at, value)| run(at as u64 * 2, &[(Metric::Latency, value)])).collect();
+            values.enumerate().map(|(at, value)| run(at as u64 * 2, &[(metric.clone(), value)])).collect();
         Ok(Side { runs, ..side(name, &[]) })
+    }
+
+    fn metric(&self) -> Metric {
+        match self.better {
+            Better::Lower => Metric::Latency,
+            Better::Higher => Metric::Own("speed".into()),
+        }
     }
 
     fn report(&mut self, sides: Vec<Side>, limit: f64) -> Report {
         let mut evidence: Evidence = support::evidence(identity("parse", "json"), sides);
+        let settings = evidence.settings.metrics.remove(&Metric::Latency).expect("the support has it");
+        let settings = MetricSettings { better: self.better, ..settings };
+        evidence.settings.metrics.insert(self.metric(), settings);
         for settings in evidence.settings.metrics.values_mut() {
             settings.max_percent = limit;
         }
@@ -99,6 +124,18 @@ impl Prober for Script {
         samples: Option<u32>,
     ) -> Result<Report, Error> {
         self.judged.push(samples);
+        self.limits.push(limit_percent);
+        if 1 < self.judged.len() {
+            match self.confirmation {
+                Confirmation::Measured => {}
+                Confirmation::Identical => {
+                    let mut report = self.report(Vec::new(), limit_percent);
+                    report.benchmarks[0].presence = Presence::Unchanged;
+                    return Ok(report);
+                }
+                Confirmation::Fails(error) => return Err(error()),
+            }
+        }
         let count = samples.unwrap_or(30);
         let sides = vec![self.samples("base", base, count)?, self.samples("head", head, count)?];
         Ok(self.report(sides, limit_percent))
@@ -254,4 +291,90 @@ fn a_probe_that_stays_undecided_is_made_again_with_twice_the_samples_then_skippe
             .abs()
             < 1e-12
     );
+}
+
+#[test]
+fn an_answer_whose_program_is_its_parents_is_not_confirmed_and_says_why() {
+    need_git!();
+    let repository = TestRepository::new();
+    let mut script = Script::new(&repository, &step_at(2, 5));
+    script.confirmation = Confirmation::Identical;
+    let report = script.walk(&[]).expect("it walks through");
+    let Answer::Found { step, confirmed, .. } = &report.answer else { panic!("{:?}", report.answer) };
+    assert_eq!((step, *confirmed), (&None, Some(false)));
+    let text = terminal(&report);
+    assert!(text.contains("its program is identical to its parent's"), "{text}");
+    assert!(!text.contains("less than half"), "nothing was measured: {text}");
+}
+
+#[test]
+fn an_answer_that_could_not_be_measured_again_says_why_and_a_fault_of_the_tool_is_passed_on() {
+    need_git!();
+    let repository = TestRepository::new();
+    let mut script = Script::new(&repository, &step_at(2, 5));
+    script.confirmation = Confirmation::Fails(|| Error::Execution("the disk is full".into()));
+    let report = script.walk(&[]).expect("it walks through");
+    assert!(matches!(&report.answer, Answer::Found { confirmed: None, why: Some(_), .. }));
+    assert!(terminal(&report).contains("the disk is full"));
+    script.judged.clear();
+    script.confirmation = Confirmation::Fails(|| Error::Internal("a fault".into()));
+    assert!(matches!(script.walk(&[]), Err(Error::Internal(_))));
+}
+
+#[test]
+fn half_of_a_change_is_half_of_it_where_more_is_better_too() {
+    need_git!();
+    for (better, slow, half) in
+        [(Better::Lower, 400.0, 100.0), (Better::Higher, 25.0, 50.0), (Better::Higher, 1.0, 90.0)]
+    {
+        let repository = TestRepository::new();
+        let latencies = [100.0, 100.0, slow, slow].map(Some);
+        let mut script = Script::new(&repository, &latencies);
+        script.better = better;
+        let report = script.walk(&[]).expect("it walks through");
+        assert!(matches!(report.answer, Answer::Found { confirmed: Some(true), .. }), "{:?}", report.answer);
+        let asked = script.limits.last().expect("the answer was measured again");
+        assert!((asked - half).abs() < 2.0, "{better:?} to {slow}: {asked}");
+    }
+}
+
+#[test]
+fn largest_steps_are_between_commits_that_are_neighbours_on_the_line() {
+    need_git!();
+    let repository = TestRepository::new();
+    // Up by 60, down by 40, and up again: by their changes, no two neighbours would stand together.
+    let latencies = [100.0, 100.0, 120.0, 160.0, 165.0, 170.0, 190.0, 200.0].map(Some);
+    let mut script = Script::new(&repository, &latencies);
+    script.noise = 0.001;
+    let mut report = script.walk(&[]).expect("it walks through");
+    let Answer::Found { confirmed, .. } = &mut report.answer else { panic!("{:?}", report.answer) };
+    *confirmed = Some(false);
+    let probe = |at: usize, percent: f64| Probe {
+        place: at,
+        change_percent: Some(percent),
+        commit: script.named(at),
+        ..report.probes[0].clone()
+    };
+    let probes = vec![probe(4, 10.0), probe(2, 60.0), probe(6, 30.0)];
+    report.probes = probes;
+    let text = terminal(&report);
+    let step = |from: usize, to: usize| {
+        let short = |at: usize| script.named(at).commit[..10].to_owned();
+        format!("from {} to {}", short(from), short(to))
+    };
+    assert!(text.contains(&step(0, 2)) && text.contains(&step(4, 6)), "{text}");
+    assert!(!text.contains(&step(2, 4)), "that one got better: {text}");
+}
+
+#[test]
+fn a_probe_of_another_metric_is_made_again() {
+    need_git!();
+    let repository = TestRepository::new();
+    let mut script = Script::new(&repository, &step_at(6, 33));
+    let mut probes = script.walk(&[]).expect("it walks through").probes;
+    let first_walk = script.asked.len();
+    probes.iter_mut().for_each(|probe| probe.metric = Some(Metric::CpuTotal));
+    script.asked.clear();
+    script.walk(&probes).expect("it walks through");
+    assert_eq!(script.asked.len(), first_walk);
 }

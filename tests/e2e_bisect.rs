@@ -167,8 +167,20 @@ fn a_merge_is_opened_when_asked_for() {
     let args = ["bisect", "tool", &good, "main"];
     let closed = playground.run(&[&args[..], &QUICK[..]].concat());
     closed.ends(0, &[]).shows(&format!("first slow commit: {merge}")).shows("it is a merge");
-    let opened = playground.run(&[&args[..], &["--open-merges"], &QUICK[..]].concat());
+    let path = playground.repository.beside("bisect.json");
+    let formats = [
+        "--format".to_owned(),
+        "terminal".to_owned(),
+        "--format".to_owned(),
+        format!("json={}", path.display()),
+    ];
+    let formats: Vec<&str> = formats.iter().map(String::as_str).collect();
+    let opened = playground.run(&[&args[..], &["--open-merges"], &QUICK[..], &formats[..]].concat());
     opened.ends(0, &[]).shows(&format!("first slow commit: {culprit}"));
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("it is one document");
+    assert_eq!(report["answer"]["first"]["commit"], merge.as_str(), "the merge stays the answer of the line");
+    assert_eq!(report["opened"][0]["answer"]["first"]["commit"], culprit.as_str());
 }
 
 #[test]
@@ -232,4 +244,64 @@ fn counts_name_the_right_one_of_forty_commits_beside_an_unbuildable_one_and_a_me
     ran.ends(0, &[]).shows(&format!("first slow commit: {} commit {place}", commits[place]));
     let built = ran.stderr.matches("Compiling counted").count();
     assert!(built <= 9, "{built} builds for 40 commits: {ran}");
+}
+
+/// A crate whose bench prints the counts of its benchmarks, so that no outcome hangs on a clock.
+fn counting(counts: &[(&str, u32)]) -> Playground {
+    let playground = Playground::empty();
+    playground.write("Cargo.toml", COUNTED);
+    playground.write("src/lib.rs", "");
+    count(&playground, counts);
+    playground
+}
+
+fn count(playground: &Playground, counts: &[(&str, u32)]) {
+    let lines: String = counts
+        .iter()
+        .map(|(id, steps)| format!("    println!(\"benchgate: {id} steps {steps} count\");\n"))
+        .collect();
+    playground.write("benches/tool.rs", format!("fn main() {{\n{lines}}}\n"));
+}
+
+#[test]
+fn git_bisect_run_skips_a_commit_that_lost_a_benchmark() {
+    need_git!();
+    let playground = counting(&[("work", 1000), ("other", 5)]);
+    let good = playground.repository.commit("both");
+    count(&playground, &[("work", 1000)]);
+    let lost = playground.repository.commit("one is lost");
+    count(&playground, &[("work", 1200)]);
+    let slow = playground.repository.commit("slow");
+    let run = |head: &str, more: &[&str]| {
+        playground.run(&[&["compare", "--bisect-run", "--base", &good, "--head", head], more].concat())
+    };
+    run(&lost, &[]).ends(125, &["cannot be told: 1 removed"]);
+    run(&lost, &["--also-fail-on", "removed"]).ends(125, &["cannot be told: 1 removed"]);
+    run(&lost, &["--filter", "work"]).ends(0, &[]);
+    run(&slow, &[]).ends(1, &["1 regression"]);
+    run(&slow, &["--no-fail"]).ends(125, &["--no-fail"]);
+}
+
+#[test]
+fn a_merge_that_holds_no_slow_commit_of_its_own_stays_the_answer() {
+    need_git!();
+    let playground = counting(&[("work", 1000)]);
+    let good = playground.repository.commit("fast");
+    playground.repository.git(&["checkout", "-q", "-b", "side"]);
+    playground.write("side.txt", "side");
+    playground.repository.commit("side");
+    playground.repository.git(&["checkout", "-q", "main"]);
+    playground.write("main.txt", "main");
+    playground.repository.commit("main");
+    playground.repository.git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
+    count(&playground, &[("work", 1200)]);
+    let merge = playground.repository.commit("merge that is slow itself");
+    let ran = playground.run(&["bisect", "work", &good, "main", "--open-merges", "--format", "json"]);
+    ran.ends(0, &[]).says("the answer is the merge");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("stdout is one document");
+    assert_eq!(report["answer"]["first"]["commit"], merge.as_str());
+    assert_eq!(report["opened"][0]["answer"]["answer"], "nothing_to_find");
+    let text = playground.run(&["bisect", "work", &good, "main"]);
+    text.ends(0, &[]).shows("cargo benchgate bisect --metric steps -p counted tool/work ");
+    assert!(!playground.root().join(".git/benchgate/bisect").exists());
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::decide::Finding;
 use super::report::Probe;
 
 /// What was asked: only a log of the same question is taken up again.
@@ -42,13 +43,16 @@ pub fn probe_line(probe: &Probe) -> String {
 }
 
 /// The probes of a log of this question; none where it is of another. A last line that was torn off is dropped, and so is
-/// what stands behind it.
+/// what stands behind it; what was skipped is tried again, since a full disk or a lost network may have been why.
 pub fn read(text: &str, question: &Question) -> Vec<Probe> {
     let mut lines = text.split_inclusive('\n');
     if lines.next() != Some(question.line().as_str()) {
         return Vec::new();
     }
-    lines.map_while(|line| serde_json::from_str(line.strip_suffix('\n')?).ok()).collect()
+    lines
+        .map_while(|line| serde_json::from_str::<Probe>(line.strip_suffix('\n')?).ok())
+        .filter(|probe| !matches!(probe.finding, Finding::Skipped { .. }))
+        .collect()
 }
 
 fn line(value: &impl Serialize) -> String {
@@ -59,8 +63,9 @@ fn line(value: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::decide::Finding;
     use super::super::report::NamedCommit;
+    use crate::suite::metric::Metric;
+
     use super::*;
 
     fn question() -> Question {
@@ -76,18 +81,35 @@ mod tests {
 
     fn probe(subject: &str, finding: Finding) -> Probe {
         let commit = NamedCommit { commit: "c".repeat(40), subject: subject.into() };
-        Probe { commit, finding, change_percent: Some(1.5), share: None, rounds: 10, looks: 1 }
+        let metric = Some(Metric::Latency);
+        Probe {
+            commit,
+            place: 3,
+            metric,
+            finding,
+            change_percent: Some(1.5),
+            share: None,
+            rounds: 10,
+            looks: 1,
+        }
     }
 
     #[test]
     fn a_log_gives_back_its_probes_and_a_torn_line_is_dropped() {
-        let probes =
-            [probe("one\n\"two\"", Finding::Slow), probe("x", Finding::Skipped { why: "no".into() })];
+        let probes = [probe("one\n\"two\"", Finding::Slow), probe("x", Finding::Undecided)];
         let mut text = question().line();
         probes.iter().for_each(|probe| text.push_str(&probe_line(probe)));
         assert_eq!(read(&text, &question()), probes);
         assert_eq!(read(&text[..text.len() - 1], &question()), probes[..1]);
         assert_eq!(read(&text[..text.len() - 20], &question()), probes[..1]);
+    }
+
+    #[test]
+    fn a_probe_that_was_skipped_is_tried_again() {
+        let mut text = question().line();
+        text.push_str(&probe_line(&probe("x", Finding::Skipped { why: "the disk is full".into() })));
+        text.push_str(&probe_line(&probe("y", Finding::Fast)));
+        assert_eq!(read(&text, &question()), [probe("y", Finding::Fast)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::{Finding, LOOK_ERROR};
 use crate::error::ExitCode;
-use crate::report::text::visible;
+use crate::report::text::{shell_word, visible};
 use crate::revision::Commit;
 use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
@@ -39,6 +39,9 @@ pub struct BisectReport {
     pub wrong_turn_at_most: f64,
     /// The answer.
     pub answer: Answer,
+    /// The same of the side branches of a merge that is the answer and was opened, in the order they were walked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opened: Vec<BisectReport>,
 }
 
 /// A commit for people and machines.
@@ -75,6 +78,12 @@ pub struct Probe {
     /// The commit.
     #[serde(flatten)]
     pub commit: NamedCommit,
+    /// How many commits of the line after the good end it is.
+    #[serde(default)]
+    pub place: usize,
+    /// The metric it was told by.
+    #[serde(default)]
+    pub metric: Option<Metric>,
     /// What it said.
     #[serde(flatten)]
     pub finding: Finding,
@@ -102,6 +111,9 @@ pub enum Answer {
         step: Option<Change>,
         /// Whether that step is at least half of the whole effect: yes, no, or not told.
         confirmed: Option<bool>,
+        /// Why that could not be measured, or why it cannot be this commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
         /// For a merge: the ends of what it brought in.
         merged: Vec<[NamedCommit; 2]>,
     },
@@ -176,6 +188,10 @@ pub fn terminal(report: &BisectReport) -> String {
     }
     text.push('\n');
     answer(report, &mut text);
+    for inner in &report.opened {
+        let _ = writeln!(text, "\ninside the merge:\n");
+        text.push_str(&terminal(inner));
+    }
     text
 }
 
@@ -195,7 +211,7 @@ pub fn probe_line(probe: &Probe) -> String {
 
 fn answer(report: &BisectReport, text: &mut String) {
     match &report.answer {
-        Answer::Found { first, parent, step, confirmed, merged } => {
+        Answer::Found { first, parent, step, confirmed, why, merged } => {
             if let Some(step) = step {
                 let _ = writeln!(
                     text,
@@ -204,7 +220,11 @@ fn answer(report: &BisectReport, text: &mut String) {
                     change(step)
                 );
             }
-            if *confirmed == Some(false) {
+            if let Some(why) = why {
+                let _ =
+                    writeln!(text, "not confirmed against {}: {}", short(&parent.commit), first_line(why));
+            }
+            if *confirmed == Some(false) && step.is_some() {
                 let _ = writeln!(
                     text,
                     "that is less than half of the whole change, so it is spread over several commits; the largest steps seen:"
@@ -219,11 +239,11 @@ fn answer(report: &BisectReport, text: &mut String) {
                     "whether that is at least half of the whole change could not be told; a quieter machine, or more --samples, would"
                 );
             }
-            for [from, to] in merged {
+            for [from, to] in merged.iter().filter(|_| report.opened.is_empty()) {
                 let _ = writeln!(
                     text,
                     "it is a merge; to look into what it brought in: cargo benchgate bisect {} {} {}",
-                    quoted(report),
+                    asked(report),
                     short(&from.commit),
                     short(&to.commit)
                 );
@@ -249,12 +269,13 @@ fn answer(report: &BisectReport, text: &mut String) {
 /// The largest steps between neighbouring measured commits, the largest first.
 fn largest_steps(report: &BisectReport) -> Vec<String> {
     let whole = report.effect.as_ref().and_then(|effect| effect.percent);
-    let mut points: Vec<(f64, &NamedCommit)> = vec![(0.0, &report.good)];
-    let mut probed: Vec<(f64, &NamedCommit)> =
-        report.probes.iter().filter_map(|probe| Some((probe.change_percent?, &probe.commit))).collect();
-    probed.sort_by(|one, other| one.0.total_cmp(&other.0));
-    points.extend(probed);
-    points.extend(whole.map(|whole| (whole, &report.bad)));
+    let mut probes: Vec<&Probe> = report.probes.iter().collect();
+    probes.sort_by_key(|probe| probe.place);
+    let probed = probes.into_iter().filter_map(|probe| Some((probe.change_percent?, &probe.commit)));
+    let ends = [Some((0.0, &report.good)), whole.map(|whole| (whole, &report.bad))];
+    let points: Vec<(f64, &NamedCommit)> = ends[0].into_iter().chain(probed).chain(ends[1]).collect();
+    // Worse is up, or down where more is better.
+    let direction = if whole.is_some_and(|whole| whole < 0.0) { -1.0 } else { 1.0 };
     let mut steps: Vec<(f64, String)> = points
         .windows(2)
         .map(|pair| {
@@ -269,13 +290,27 @@ fn largest_steps(report: &BisectReport) -> Vec<String> {
             )
         })
         .collect();
-    steps.sort_by(|one, other| other.0.total_cmp(&one.0));
+    steps.sort_by(|one, other| (direction * other.0).total_cmp(&(direction * one.0)));
     steps.into_iter().take(3).map(|(_, line)| line).collect()
 }
 
-fn quoted(report: &BisectReport) -> String {
-    let id = report.benchmark.as_ref().map_or("BENCH", |benchmark| benchmark.id.as_str());
-    format!("'{}'", visible(id).replace('\'', "'\\''"))
+/// The benchmark and the metric as a command takes them, in full so that they name no other.
+fn asked(report: &BisectReport) -> String {
+    let benchmark = match &report.benchmark {
+        None => "BENCH".to_owned(),
+        Some(BenchmarkIdentity { target, id, .. }) if *id == target.target => {
+            format!("-p {} {}", shell_word(&target.package), shell_word(id))
+        }
+        Some(BenchmarkIdentity { target, id, .. }) => {
+            format!("-p {} {}", shell_word(&target.package), shell_word(&format!("{}/{id}", target.target)))
+        }
+    };
+    let metric = report.metric.as_ref();
+    visible(
+        &metric.map_or(benchmark.clone(), |metric| {
+            format!("--metric {} {benchmark}", shell_word(metric.name()))
+        }),
+    )
 }
 
 fn change(change: &Change) -> String {

@@ -6,7 +6,7 @@ use super::search::{Outcome, Search};
 use crate::error::Error;
 use crate::report::model::{Benchmark, Report, SCHEMA_VERSION};
 use crate::revision::{Commit, LineCommit};
-use crate::suite::metric::Metric;
+use crate::suite::metric::{Better, Metric};
 use crate::verdict::evidence::Presence;
 use crate::verdict::outcome::{Comparison, Verdict};
 
@@ -78,6 +78,7 @@ pub fn walk(asked: &Walk<'_>, prober: &mut dyn Prober) -> Result<BisectReport, E
         probes: Vec::new(),
         wrong_turn_at_most: 0.0,
         answer: Answer::Undecided { why: String::new() },
+        opened: Vec::new(),
     };
     let mut anchor = prober.judge(&good.commit, &bad.commit, asked.threshold_percent, None)?;
     refuse_interrupted(&anchor)?;
@@ -183,12 +184,14 @@ fn search(
             answer => return Ok(answer),
         };
         let commit = &asked.line[place].commit;
-        let known = asked.known.iter().find(|probe| probe.commit.commit == commit.id.as_str());
-        let probe = match known {
-            Some(probe) => probe.clone(),
+        // Of another metric, a probe says nothing: which one is followed may hang on how the ends came out.
+        let is_it =
+            |it: &&Probe| it.commit.commit == commit.id.as_str() && it.metric.as_ref() == Some(metric);
+        let probe = match asked.known.iter().find(is_it) {
+            Some(probe) => Probe { place, ..probe.clone() },
             None => {
                 prober.next(commit, search.probes_left());
-                let probe = probe(asked, metric, commit, prober)?;
+                let probe = probe(asked, metric, place, prober)?;
                 prober.probed(&probe)?;
                 probe
             }
@@ -199,15 +202,13 @@ fn search(
 }
 
 /// Probes a commit until it is told or the looks are used up.
-fn probe(
-    asked: &Walk<'_>,
-    metric: &Metric,
-    commit: &Commit,
-    prober: &mut dyn Prober,
-) -> Result<Probe, Error> {
+fn probe(asked: &Walk<'_>, metric: &Metric, place: usize, prober: &mut dyn Prober) -> Result<Probe, Error> {
     let [good, .., bad] = asked.line else { panic!("a line has two ends") };
+    let commit = &asked.line[place].commit;
     let mut probe = Probe {
         commit: commit.into(),
+        place,
+        metric: Some(metric.clone()),
         finding: Finding::Undecided,
         change_percent: None,
         share: None,
@@ -275,35 +276,67 @@ fn found(
     prober: &mut dyn Prober,
 ) -> Result<Answer, Error> {
     let (first, parent) = (&asked.line[place], &asked.line[place - 1]);
-    let step = match prober.judge(&parent.commit, &first.commit, half, None) {
+    let confirmation = match prober.judge(&parent.commit, &first.commit, half, None) {
         Ok(measured) => {
             refuse_interrupted(&measured)?;
-            let benchmark = only(&measured)?;
-            benchmark.comparisons.iter().find(|it| it.metric == *metric).map(change)
+            confirmation(&measured, metric)
         }
-        Err(Error::Interrupted) => return Err(Error::Interrupted),
-        // The answer stands without it.
-        Err(_) => None,
-    };
-    let confirmed = match step.as_ref().map(|step| step.verdict) {
-        Some(Verdict::Regression) => Some(true),
-        Some(Verdict::Pass | Verdict::Improved) => Some(false),
-        Some(Verdict::Inconclusive | Verdict::Skipped) | None => None,
+        Err(error @ (Error::Interrupted | Error::Internal(_))) => return Err(error),
+        // The answer stands without it, and says so.
+        Err(error) => Confirmation { why: Some(error.to_string()), ..Confirmation::default() },
     };
     Ok(Answer::Found {
         first: (&first.commit).into(),
         parent: (&parent.commit).into(),
-        step,
-        confirmed,
+        step: confirmation.step,
+        confirmed: confirmation.confirmed,
+        why: confirmation.why,
         merged: if first.merged.is_empty() { Vec::new() } else { prober.merged(&parent.commit, first) },
     })
 }
 
-/// Half of the whole change on the logarithmic scale, as a limit in per cent.
+/// What the answer's own change says of the answer.
+#[derive(Default)]
+struct Confirmation {
+    step: Option<Change>,
+    confirmed: Option<bool>,
+    why: Option<String>,
+}
+
+fn confirmation(measured: &Report, metric: &Metric) -> Confirmation {
+    let untold = |why: String| Confirmation { why: Some(why), ..Confirmation::default() };
+    let benchmark = match only(measured) {
+        Ok(benchmark) => benchmark,
+        Err(error) => return untold(error.to_string()),
+    };
+    if benchmark.presence == Presence::Unchanged {
+        let why = "its program is identical to its parent's, so it cannot have made the benchmark slower";
+        return Confirmation { confirmed: Some(false), ..untold(why.to_owned()) };
+    }
+    if let Some(error) = &benchmark.error {
+        return untold(error.message.clone());
+    }
+    let Some(comparison) = benchmark.comparisons.iter().find(|it| it.metric == *metric) else {
+        let why = benchmark.presence_note.clone();
+        return untold(why.unwrap_or_else(|| format!("{metric} was not compared there")));
+    };
+    let confirmed = match comparison.verdict {
+        Verdict::Regression => Some(true),
+        Verdict::Pass | Verdict::Improved => Some(false),
+        Verdict::Inconclusive | Verdict::Skipped => None,
+    };
+    Confirmation { step: Some(change(comparison)), confirmed, why: None }
+}
+
+/// Half of the whole change on the logarithmic scale, as a limit in per cent: of what rises where less is better, of what
+/// falls where more is.
 fn half_of(comparison: &Comparison) -> Option<f64> {
-    let whole = (comparison.change_percent? / 100.0).ln_1p().abs();
-    let half = (whole / 2.0).exp_m1() * 100.0;
-    half.is_finite().then(|| half.clamp(0.01, 1000.0))
+    let half = (comparison.change_percent? / 100.0).ln_1p().abs() / 2.0;
+    let limit = match comparison.better {
+        Better::Lower => half.exp_m1() * 100.0,
+        Better::Higher => -(-half).exp_m1() * 100.0,
+    };
+    (half.is_finite() && limit.is_finite()).then(|| limit.clamp(0.01, 1000.0))
 }
 
 fn change(comparison: &Comparison) -> Change {

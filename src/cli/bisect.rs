@@ -11,7 +11,7 @@ use super::options::percent;
 use crate::bisect::log::{self, Question};
 use crate::bisect::report::{self, NamedCommit};
 use crate::bisect::walk::{Prober, Walk, walk};
-use crate::bisect::{Answer, Probe, Search};
+use crate::bisect::{Answer, BisectReport, Probe, Search};
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
 use crate::gate::{self, Command, HeadRequest, Outcome, Request};
@@ -75,82 +75,139 @@ pub(super) fn bisect(args: &BisectArgs, ui: &Ui) -> Result<ExitCode, Error> {
     };
     let start = request.manifest_path.as_ref().and_then(|path| path.parent()).unwrap_or(Path::new(""));
     let repository = Repository::discover(&environment.cwd.join(start))?;
-    let (mut good, mut bad) = (repository.resolve(&args.good)?, repository.resolve(&args.bad)?);
-    loop {
-        let line = repository.line(&good, &bad)?;
+    let asking = Asking {
+        args,
+        request: &request,
+        metric,
+        threshold_percent,
+        environment: &environment,
+        repository: &repository,
+        ui,
+    };
+    let line = asking.line(&args.good, &args.bad)?;
+    if args.dry_run {
+        show_line(&line)?;
+        return Ok(ExitCode::Success);
+    }
+    let mut logs = Vec::new();
+    let mut report = asking.answer(&line, &mut logs)?;
+    if args.open_merges {
+        asking.open(&mut report, &mut logs)?;
+    }
+    answers.write(ui, |format| match format {
+        "json" => report::json(&report),
+        _ => report::terminal(&report),
+    })?;
+    // Only now: an answer that is lost on its way out is had again from the probes.
+    logs.iter().for_each(LogFile::remove);
+    Ok(conclude(&report, ui))
+}
+
+/// What all walks of one bisect share.
+struct Asking<'a> {
+    args: &'a BisectArgs,
+    request: &'a Request,
+    metric: Option<Metric>,
+    threshold_percent: f64,
+    environment: &'a Environment,
+    repository: &'a Repository,
+    ui: &'a Ui,
+}
+
+impl Asking<'_> {
+    fn line(&self, good: &str, bad: &str) -> Result<Vec<LineCommit>, Error> {
+        let (good, bad) = (self.repository.resolve(good)?, self.repository.resolve(bad)?);
+        let line = self.repository.line(&good, &bad)?;
         if line.len() < 2 {
             return Err(Error::Usage(format!(
                 "GOOD and BAD are the same commit, {}; there is nothing between them",
                 good.id.short()
             )));
         }
-        let left = Search::new(line.len()).probes_left();
-        let commits = line.len() - 1;
-        ui.status(
+        self.ui.status(
             "Bisecting",
             format!(
-                "{commits} commits from {} to {}: both ends first, then about {left} probes of three revisions each",
+                "{} commits from {} to {}: both ends first, then about {} probes of three revisions each",
+                line.len() - 1,
                 good.id.short(),
-                bad.id.short()
+                bad.id.short(),
+                Search::new(line.len()).probes_left()
             ),
         );
-        if args.dry_run {
-            show_line(&line)?;
-            return Ok(ExitCode::Success);
-        }
+        Ok(line)
+    }
+
+    /// Walks a line; its log goes to those that are removed once the answer is written, where it is one.
+    fn answer(&self, line: &[LineCommit], logs: &mut Vec<LogFile>) -> Result<BisectReport, Error> {
+        let end = |at: Option<&LineCommit>| at.map(|it| it.commit.id.as_str().to_owned()).unwrap_or_default();
+        let request = self.request;
         let question = Question {
-            benchmark: args.benchmark.clone(),
-            metric: metric.as_ref().map(|metric| metric.name().to_owned()),
-            threshold_percent,
-            good: good.id.as_str().to_owned(),
-            bad: bad.id.as_str().to_owned(),
+            benchmark: self.args.benchmark.clone(),
+            metric: self.metric.as_ref().map(|metric| metric.name().to_owned()),
+            threshold_percent: self.threshold_percent,
+            good: end(line.first()),
+            bad: end(line.last()),
             settings: format!("{:?} {:?} {:?}", request.overrides, request.selection, request.cargo),
         };
-        let mut file = LogFile::open(&repository, &question, args.restart)?;
+        let mut file = LogFile::open(self.repository, &question, self.args.restart)?;
         if !file.known.is_empty() {
-            ui.status("Resuming", format!("with {} probes of {}", file.known.len(), file.path.display()));
+            let count = file.known.len();
+            self.ui.status("Resuming", format!("with {count} probes of {}", file.path.display()));
         }
         let known = std::mem::take(&mut file.known);
         let asked = Walk {
-            metric: metric.clone(),
-            threshold_percent,
+            metric: self.metric.clone(),
+            threshold_percent: self.threshold_percent,
             samples: request.overrides.samples.unwrap_or(SAMPLES),
-            line: &line,
+            line,
             known: &known,
         };
         let mut prober = GateProber {
-            request: &request,
-            benchmark: &args.benchmark,
-            environment: &environment,
-            repository: &repository,
-            ui,
+            request,
+            benchmark: &self.args.benchmark,
+            environment: self.environment,
+            repository: self.repository,
+            ui: self.ui,
             log: &mut file,
             round_trips: Vec::new(),
         };
         let walked = walk(&asked, &mut prober);
-        let found = match walked {
-            Err(Error::Interrupted) => {
-                ui.note(format!(
-                    "the probes so far are in {}; the same command goes on from there",
-                    file.path.display()
-                ));
-                return Err(Error::Interrupted);
-            }
-            walked => walked?,
-        };
-        file.remove();
-        answers.write(ui, |format| match format {
-            "json" => report::json(&found),
-            _ => report::terminal(&found),
-        })?;
-        match &found.answer {
-            Answer::Found { merged, .. } if args.open_merges && !merged.is_empty() => {
-                let [from, to] = &merged[0];
-                ui.status("Opening", format!("the merge: {} to {}", from.subject, to.subject));
-                (good, bad) = (repository.resolve(&from.commit)?, repository.resolve(&to.commit)?);
-            }
-            answer => return Ok(conclude(answer, ui)),
+        if let Err(Error::Interrupted) = walked {
+            let path = file.path.display();
+            self.ui.note(format!("the probes so far are in {path}; the same command goes on from there"));
         }
+        // What was not told is asked again: the probes are kept for it.
+        if file.is_empty
+            || matches!(&walked, Ok(report) if !matches!(report.answer, Answer::Undecided { .. }))
+        {
+            logs.push(file);
+        }
+        walked
+    }
+
+    /// Goes on inside a merge that is the answer, one side branch after the other until one of them holds the commit. What
+    /// is found there is put below the report, and nothing else of it changes.
+    fn open(&self, report: &mut BisectReport, logs: &mut Vec<LogFile>) -> Result<(), Error> {
+        let Answer::Found { merged, .. } = &report.answer else { return Ok(()) };
+        for [from, to] in merged {
+            self.ui.status("Opening", format!("the merge: {} to {}", from.subject, to.subject));
+            let walked = self.line(&from.commit, &to.commit).and_then(|line| self.answer(&line, logs));
+            let mut inner = match walked {
+                Ok(inner) => inner,
+                Err(error @ (Error::Interrupted | Error::Internal(_))) => return Err(error),
+                Err(error) => {
+                    self.ui.warn(format!("{} was not looked into: {error}", report_text(&to.subject)));
+                    continue;
+                }
+            };
+            self.open(&mut inner, logs)?;
+            let is_found = matches!(inner.answer, Answer::Found { .. });
+            report.opened.push(inner);
+            if is_found {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -170,16 +227,23 @@ fn report_text(text: &str) -> String {
 }
 
 /// Says why the status is not 0.
-fn conclude(answer: &Answer, ui: &Ui) -> ExitCode {
-    match answer {
-        Answer::Found { .. } => {}
+fn conclude(report: &BisectReport, ui: &Ui) -> ExitCode {
+    match &report.answer {
+        Answer::Found { .. } => {
+            let is_found = |inner: &BisectReport| matches!(inner.answer, Answer::Found { .. });
+            if !report.opened.is_empty() && !report.opened.iter().any(is_found) {
+                ui.note(
+                    "the merge was opened, and no commit inside it could be named; the answer is the merge",
+                );
+            }
+        }
         Answer::Between { candidates, .. } => ui.error(format!(
             "the first slow commit is one of {}: those between could not be built or told apart",
             candidates.len()
         )),
         Answer::NothingToFind { why } | Answer::Undecided { why } => ui.error(why),
     }
-    answer.exit_code()
+    report.answer.exit_code()
 }
 
 /// Measures through the same gate as `compare`, with the suite of the bad end.
@@ -284,6 +348,8 @@ impl Prober for GateProber<'_> {
 struct LogFile {
     path: PathBuf,
     known: Vec<Probe>,
+    /// Whether it holds no probe.
+    is_empty: bool,
 }
 
 impl LogFile {
@@ -303,7 +369,7 @@ impl LogFile {
         let whole: String =
             std::iter::once(question.line()).chain(known.iter().map(log::probe_line)).collect();
         fs_err::write(&path, whole).map_err(failed)?;
-        Ok(Self { path, known })
+        Ok(Self { path, is_empty: known.is_empty(), known })
     }
 
     fn add(&mut self, probe: &Probe) -> Result<(), Error> {
@@ -312,7 +378,10 @@ impl LogFile {
             let mut file = fs_err::OpenOptions::new().append(true).open(&self.path)?;
             file.write_all(log::probe_line(probe).as_bytes())
         };
-        append().map_err(|error| Error::Execution(format!("failed to keep the log of the probes: {error}")))
+        append()
+            .map_err(|error| Error::Execution(format!("failed to keep the log of the probes: {error}")))?;
+        self.is_empty = false;
+        Ok(())
     }
 
     /// The question is answered; the next one begins afresh.

@@ -23,6 +23,15 @@ pub fn visible(text: &str) -> String {
     safe
 }
 
+/// A word as a POSIX shell takes it: as it is, or in quotes.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// Line separators and marks of direction: not control characters, and yet they move what follows.
 fn reorders(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
