@@ -80,7 +80,8 @@ fn init_for_gitlab_leaves_a_pipeline_that_is_there_alone_and_says_the_line_to_ad
     assert!(job.contains("GIT_DEPTH: \"0\"") && job.contains("cargo benchgate ci || status=$?\n"), "{job}");
     std::fs::write(&pipeline, "stages: [test]\n").expect("it can be written");
     let ran = playground.run(&["init", "--ci", "gitlab"]);
-    ran.ends(0, &[]).says("include: - local: .gitlab/benchgate.yml");
+    ran.ends(0, &[])
+        .says("include: [{ local: .gitlab/benchgate.yml }], or one more item where `include:` is there");
     assert_eq!(read(&pipeline), "stages: [test]\n");
 }
 

@@ -136,21 +136,12 @@ fn guarded(command: &Command, guard: Option<&Path>) -> Command {
 
 /// The command as the user could paste it, without its environment.
 pub(super) fn display(command: &Command) -> String {
-    let mut text = quoted(&command.get_program().to_string_lossy());
+    let mut text = crate::report::text::shell_word(&command.get_program().to_string_lossy());
     for argument in command.get_args() {
         text.push(' ');
-        text.push_str(&quoted(&argument.to_string_lossy()));
+        text.push_str(&crate::report::text::shell_word(&argument.to_string_lossy()));
     }
     text
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// Ends cargo with its compilers and build scripts. Only the terminal's Ctrl-C reaches them by itself; a signal to us

@@ -3,6 +3,7 @@
 use super::Place;
 use super::change::Change;
 use crate::error::Error;
+use crate::report::text::shell_word;
 use crate::ui::Ui;
 
 const GITHUB: &str = include_str!("templates/github.yml");
@@ -27,8 +28,8 @@ pub(super) fn gitlab(place: &Place, ui: &Ui) -> Result<Vec<Change>, Error> {
     match fs_err::read(&pipeline) {
         Ok(bytes) if String::from_utf8_lossy(&bytes).contains(GITLAB_PATH) => {}
         Ok(_) => ui.warn(format!(
-            ".gitlab-ci.yml is there already and is left alone; add to it: {}",
-            GITLAB_INCLUDE.trim_end().replace("\n ", "")
+            ".gitlab-ci.yml is there already and is left alone; add to it: include: [{{ local: {GITLAB_PATH} }}], or one more \
+             item where `include:` is there"
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             changes.push(Change::file(pipeline, GITLAB_INCLUDE.to_owned()));
@@ -41,18 +42,14 @@ pub(super) fn gitlab(place: &Place, ui: &Ui) -> Result<Vec<Change>, Error> {
 fn filled(template: &str, place: &Place) -> String {
     let args = match place.below.as_os_str().is_empty() {
         true => String::new(),
-        false => format!(" --manifest-path {}", quoted(&place.below.join("Cargo.toml").to_string_lossy())),
+        false => {
+            format!(" --manifest-path {}", shell_word(&place.below.join("Cargo.toml").to_string_lossy()))
+        }
     };
     template
         .replace("{VERSION}", env!("CARGO_PKG_VERSION"))
         .replace("{BRANCH}", &place.branch)
         .replace("{ARGS}", &args)
-}
-
-/// A word for a POSIX shell, which also stays a plain YAML scalar.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::history::marks::Said;
 use crate::history::overview::{reason, short};
 use crate::history::series::Series;
 use crate::report::quantity;
-use crate::report::text::visible;
+use crate::report::text::{shell_word, visible};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -19,19 +19,10 @@ pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) 
     let commit = |level: usize| short(&series.points[changes.levels[level].point].commit);
     format!(
         "cargo benchgate bisect {} {} {}",
-        quoted(&series.key.label()),
+        shell_word(&series.key.label()),
         commit(change.before),
         commit(change.after)
     )
-}
-
-/// A word a shell takes as it is, or in quotes.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The series for people: the newest `limit` results, 0 for all.
