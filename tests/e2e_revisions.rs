@@ -54,6 +54,19 @@ fn revision_against_itself_is_summed_up_and_each_repeat_can_be_judged_again() {
 }
 
 #[test]
+fn repeats_that_fail_for_a_budget_fail_aa_and_are_no_false_alarms() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.configure(
+        "[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nbudget.latency = { max = \"<= 1us\" }\n",
+    );
+    let args = ["aa", "--times", "2", "--max-percent", "1000"];
+    let ran = playground.run(&[&args[..], &QUICK[..]].concat());
+    ran.ends(1, &["2 of 2 repeats failed, 0 of them by a false alarm", "over budget"]);
+    playground.run(&[&args[..], &["--no-fail"], &QUICK[..]].concat()).ends(0, &[]);
+}
+
+#[test]
 fn formats_that_aa_has_no_form_in_are_refused_before_the_build() {
     need_git!();
     let playground = Playground::probe();

@@ -11,6 +11,7 @@ use cargo_benchgate::report::markdown::{self, END, LIMIT, START};
 use cargo_benchgate::report::model::Report;
 use cargo_benchgate::report::terminal::{Options, terminal};
 use cargo_benchgate::report::{csv, exports, github, html, json, junit, samples_csv};
+use cargo_benchgate::verdict::evidence::{BenchmarkError, ErrorKind};
 
 use report_support::generate::{Draw, any_report, benchmark, judged_report};
 
@@ -268,4 +269,55 @@ fn verbose_terminal_shows_every_row_with_its_interval_and_both_sides_as_plots() 
         assert_eq!(long.matches(plot).count(), 25, "{long}");
     }
     assert!(long.lines().all(|line| line.chars().count() <= 100), "{long}");
+}
+
+#[test]
+fn worst_status_of_several_files_is_that_of_all_and_its_reason_comes_last() {
+    let folder = saved(&failed());
+    let mut broken = failed();
+    broken.benchmarks[0].error =
+        Some(BenchmarkError { kind: ErrorKind::ExitCode, message: "it crashed".into(), stderr: None });
+    std::fs::write(folder.path().join("broken.json"), json::json(&broken)).unwrap();
+    for files in [["in.json", "broken.json"], ["broken.json", "in.json"]] {
+        let ran = run(folder.path(), &[&["judge"], &files[..]].concat());
+        let stderr = text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(4), "{stderr}");
+        assert!(
+            stderr.lines().last().unwrap().starts_with("error: broken.json: 1 benchmark failed"),
+            "{stderr}"
+        );
+        assert!(stderr.contains("in.json: 1 regression"), "{stderr}");
+    }
+}
+
+#[test]
+fn judging_again_with_other_limits_says_nothing_of_the_old_ones() {
+    let folder = saved(&failed());
+    let judged = |file: &str, percent: &str| {
+        let ran = run(folder.path(), &["judge", file, "--format", "json", "--max-percent", percent]);
+        json::read_json(&ran.stdout).unwrap()
+    };
+    let mut before = judged("in.json", "1");
+    assert!(before.warnings.iter().any(|it| it.contains("gated at 1 %")), "{:?}", before.warnings);
+    before.warnings.insert(0, "the machine was busy".to_owned());
+    std::fs::write(folder.path().join("before.json"), json::json(&before)).unwrap();
+    assert_eq!(judged("before.json", "7").warnings, ["the machine was busy"]);
+}
+
+#[test]
+fn report_of_aa_or_of_a_bisect_is_named_as_such() {
+    let report = json::json(&failed());
+    let aa =
+        format!("{{\"schema_version\": 1, \"command\": \"aa\", \"summary\": {{}}, \"repeats\": [{report}]}}");
+    let bisect = "{\"schema_version\": 1, \"command\": \"bisect\", \"probes\": []}".to_owned();
+    for (content, why) in [(aa, "jq '.repeats[0]'"), (bisect, "written by `bisect`")] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in.json"), content).unwrap();
+        for verb in ["report", "judge", "merge"] {
+            let ran = run(folder.path(), &[verb, "in.json"]);
+            let stderr = text(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(3), "{stderr}");
+            assert!(stderr.contains(why), "{verb}: {stderr}");
+        }
+    }
 }

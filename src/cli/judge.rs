@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::options::{JudgeFlags, OutputFlags};
-use super::output::{Outputs, finish};
+use super::output::{Outputs, conclude, finish, status};
+use super::saved::{context, read_report};
 use crate::error::{Error, ExitCode};
 use crate::report::model::{Report, Revision};
 use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
@@ -15,8 +16,7 @@ use crate::suite::Overrides;
 use crate::suite::rejudge::settings_for_samples;
 use crate::summary;
 use crate::ui::Ui;
-use crate::verdict::evidence::Evidence;
-use crate::verdict::{self, RunContext};
+use crate::verdict::{self, evidence::Evidence};
 
 /// Arguments of `judge`.
 #[derive(Debug, Clone, Args)]
@@ -36,7 +36,7 @@ pub(super) struct JudgeArgs {
     pub(super) output: OutputFlags,
 }
 
-/// Judges every file. Several files are judged one by one; the first failing status wins.
+/// Judges every file. Several files are judged one by one; the worst status is the one of all: 4, then 6, then 1.
 pub(super) fn judge(args: &JudgeArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output.format)?;
     if 1 < args.files.len() && outputs.has_paths() {
@@ -46,22 +46,53 @@ pub(super) fn judge(args: &JudgeArgs, ui: &Ui) -> Result<ExitCode, Error> {
     }
     let overrides =
         Overrides { min_samples: args.min_samples, ..super::options::overrides(None, &args.judge, None)? };
-    let mut worst = ExitCode::Success;
+    if let [path] = args.files.as_slice() {
+        return finish(&judge_file(path, args, &overrides, ui)?, &outputs, ui);
+    }
+    let mut failed = Vec::new();
     for path in &args.files {
-        if 1 < args.files.len() {
-            ui.status("Judging", path.display());
-        }
+        ui.status("Judging", path.display());
         let report = judge_file(path, args, &overrides, ui)?;
-        let code = finish(&report, &outputs, ui)?;
-        if worst == ExitCode::Success {
-            worst = code;
+        outputs.write(&report, ui)?;
+        match (status(&report)?, &report.exit.because) {
+            (ExitCode::Success, _) => {
+                conclude(&report, ui)?;
+            }
+            (code, because) => {
+                let because = because.as_deref().unwrap_or("it failed");
+                failed.push((code, format!("{}: {because}", path.display())));
+            }
         }
     }
+    // The last line says why the status is what it is.
+    failed.sort_by_key(|(code, _)| severity(*code));
+    let Some((worst, because)) = failed.pop() else { return Ok(ExitCode::Success) };
+    failed.iter().for_each(|(_, because)| ui.note(because));
+    ui.error(because);
     Ok(worst)
 }
 
+/// Which status of several files is that of all, as among the benchmarks of one run.
+fn severity(code: ExitCode) -> u8 {
+    match code {
+        ExitCode::Success => 0,
+        ExitCode::GateFailed => 1,
+        ExitCode::NotMeasured => 2,
+        _ => 3,
+    }
+}
+
 fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> Result<Report, Error> {
-    let (mut header, mut evidence, was_interrupted) = read(path, args, ui)?;
+    let (mut header, mut evidence) = read(path, args, ui)?;
+    let judged = |header: &Header, evidence: &[Evidence]| {
+        let started_at = header.started_at.clone();
+        verdict::judge_run(evidence, &context(&header.suite, header.seed, started_at, evidence))
+    };
+    // What was said of settings that the flags replace no longer holds; what holds is said again.
+    if !header.warnings.is_empty() {
+        let before = judged(&header, &evidence);
+        header.warnings.retain(|warning| !before.warnings.contains(warning));
+    }
     for benchmark in &mut evidence {
         overrides.rejudge(&mut benchmark.settings)?;
     }
@@ -71,17 +102,7 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
     header.suite.no_fail = args.judge.no_fail;
     header.seed = args.seed.unwrap_or(header.seed);
     header.command = "judge".to_owned();
-    let context = RunContext {
-        seed: header.seed,
-        started_at: header.started_at.clone(),
-        also_fail_on: header.suite.also_fail_on.clone(),
-        allow_partial: header.suite.allow_partial,
-        no_fail: header.suite.no_fail,
-        interrupted: was_interrupted,
-        accept: header.suite.accept.clone(),
-        shard: header.suite.shard.is_some(),
-    };
-    let mut judgement = verdict::judge_run(&evidence, &context);
+    let mut judgement = judged(&header, &evidence);
     judgement.summary.overall = summary::overall(&evidence, &judgement.benchmarks, header.suite.summary);
     for warning in judgement.warnings {
         if !header.warnings.contains(&warning) {
@@ -92,7 +113,7 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
 }
 
 /// Reads a report or a table of samples; which it is shows in its first character.
-fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>, bool), Error> {
+fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>), Error> {
     let mut file = open_file(path)?;
     let refuse =
         |error: crate::report::ReadError| Error::Usage(format!("failed to read {}: {error}", path.display()));
@@ -100,11 +121,8 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
     let start = file.fill_buf().map_err(unreadable)?;
     let start = start.strip_prefix(json::MARK).unwrap_or(start);
     if start.trim_ascii_start().first() == Some(&b'{') {
-        let report = json::read_from(file).map_err(refuse)?;
-        let interrupted = report.benchmarks.iter().any(|benchmark| {
-            benchmark.stopped_because == Some(crate::verdict::evidence::StoppedBecause::Interrupted)
-        });
-        return Ok((Header::from(&report), Vec::from(report), interrupted));
+        let report = read_report(path)?;
+        return Ok((Header::from(&report), Vec::from(report)));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -126,7 +144,7 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
         ..Header::bare("judge", args.seed.unwrap_or(0))
     };
     let settings = |benchmark: &SampledBenchmark| settings_for_samples(&benchmark.units);
-    Ok((header, samples.into_evidence(settings), false))
+    Ok((header, samples.into_evidence(settings)))
 }
 
 /// Opens a file the user named.

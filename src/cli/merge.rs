@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::judge::open_file;
 use super::options::OutputFlags;
 use super::output::{Outputs, finish};
+use super::saved::{context, read_report};
 use crate::error::{Error, ExitCode};
+use crate::report::assemble;
 use crate::report::merge::merge as merge_shards;
 use crate::report::model::{Report, RunWide};
-use crate::report::{assemble, json};
 use crate::summary;
 use crate::ui::Ui;
-use crate::verdict::evidence::{Evidence, StoppedBecause};
+use crate::verdict::evidence::Evidence;
 use crate::verdict::outcome::Exit;
-use crate::verdict::{self, RunContext, RunJudgement};
+use crate::verdict::{self, RunJudgement};
 
 /// Arguments of `merge`.
 #[derive(Debug, Clone, Args)]
@@ -35,9 +35,7 @@ pub(super) fn merge(args: &MergeArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output.format)?;
     let mut reports = Vec::new();
     for path in &args.files {
-        let report = json::read_from(open_file(path)?)
-            .map_err(|error| Error::Usage(format!("failed to read {}: {error}", path.display())))?;
-        reports.push(report);
+        reports.push(read_report(path)?);
     }
     // What a shard said of its own part is said again of the whole, so only what the judge did not say is kept.
     let mut unexplained = None;
@@ -69,19 +67,6 @@ fn judge_again(report: &Report) -> RunJudgement {
     let evidence = Vec::<Evidence>::from(report);
     let suite = RunWide { no_fail: false, ..report.suite.clone() };
     verdict::judge_run(&evidence, &context(&suite, report.seed, report.started_at.clone(), &evidence))
-}
-
-fn context(suite: &RunWide, seed: u64, started_at: Option<String>, evidence: &[Evidence]) -> RunContext {
-    RunContext {
-        seed,
-        started_at,
-        also_fail_on: suite.also_fail_on.clone(),
-        allow_partial: suite.allow_partial,
-        no_fail: suite.no_fail,
-        interrupted: evidence.iter().any(|it| it.stopped_because == Some(StoppedBecause::Interrupted)),
-        accept: suite.accept.clone(),
-        shard: suite.shard.is_some(),
-    }
 }
 
 /// A shard that ended otherwise than its samples say, as after a clean-up that failed, must not end up green.

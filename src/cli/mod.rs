@@ -19,6 +19,7 @@ mod merge;
 mod options;
 mod output;
 mod report;
+mod saved;
 mod shard;
 
 use std::ffi::OsString;

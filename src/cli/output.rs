@@ -187,11 +187,16 @@ pub(super) fn finish(report: &Report, outputs: &Outputs, ui: &Ui) -> Result<Exit
     conclude(report, ui)
 }
 
+/// The exit status a report ends with.
+pub(super) fn status(report: &Report) -> Result<ExitCode, Error> {
+    ExitCode::from_status(report.exit.code).ok_or_else(|| {
+        Error::Internal(format!("the report ends with the unknown status {}", report.exit.code))
+    })
+}
+
 /// Gives the exit status of a report that was written, saying why when it is not 0.
 pub(super) fn conclude(report: &Report, ui: &Ui) -> Result<ExitCode, Error> {
-    let code = ExitCode::from_status(report.exit.code).ok_or_else(|| {
-        Error::Internal(format!("the report ends with the unknown status {}", report.exit.code))
-    })?;
+    let code = status(report)?;
     if let Some(because) = &report.exit.because {
         match code {
             ExitCode::Success if report.exit.without_no_fail.is_some() => {

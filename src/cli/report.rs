@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::judge::open_file;
 use super::options::OutputFlags;
 use super::output::Outputs;
+use super::saved::read_report;
 use crate::error::{Error, ExitCode};
-use crate::report::json;
 use crate::ui::Ui;
 
 /// Arguments of `report`.
@@ -24,8 +23,7 @@ pub(super) struct ReportArgs {
 /// Renders the report as it is: nothing is judged again, and the exit status says only whether that worked.
 pub(super) fn report(args: &ReportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Outputs::parse(&args.output.format)?;
-    let report = json::read_from(open_file(&args.file)?)
-        .map_err(|error| Error::Usage(format!("failed to read {}: {error}", args.file.display())))?;
+    let report = read_report(&args.file)?;
     outputs.write(&report, ui)?;
     Ok(ExitCode::Success)
 }

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::judge::open_file;
+use super::saved::read_report;
 use crate::error::Error;
 use crate::gate::shard::{Costs, ShardRequest};
-use crate::report::json;
 
 /// So many shards are more than any run needs.
 const MOST: u32 = 10_000;
@@ -34,8 +33,7 @@ impl ShardFlags {
         let costs = match &self.shard_from {
             None => None,
             Some(path) => {
-                let report = json::read_from(open_file(path)?)
-                    .map_err(|error| Error::Usage(format!("failed to read {}: {error}", path.display())))?;
+                let report = read_report(path)?;
                 let costs = Costs::of(&report);
                 if costs.is_empty() {
                     return Err(Error::Usage(format!(

@@ -9,7 +9,7 @@ use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
 use crate::summary::SummarySettings;
-use crate::verdict::evidence::{BenchmarkError, ErrorKind, Presence, StoppedBecause, UnitRun};
+use crate::verdict::evidence::{BenchmarkError, Presence, StoppedBecause, UnitRun, is_interrupt};
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, Comparison};
 
 pub use crate::verdict::outcome::{Exit, NotGated, Statistics, Summary};
@@ -59,10 +59,7 @@ pub struct Report {
 impl Report {
     /// Whether the user ended the run before all of it was measured.
     pub fn was_interrupted(&self) -> bool {
-        self.benchmarks.iter().any(|benchmark| {
-            benchmark.stopped_because == Some(StoppedBecause::Interrupted)
-                || benchmark.error.as_ref().is_some_and(|error| error.kind == ErrorKind::Interrupted)
-        })
+        self.benchmarks.iter().any(|it| is_interrupt(it.stopped_because, it.error.as_ref()))
     }
 }
 

@@ -232,3 +232,16 @@ pub struct Evidence {
     /// Why it has no result, when it has none.
     pub error: Option<BenchmarkError>,
 }
+
+impl Evidence {
+    /// Whether the user ended the run before all of it was measured.
+    pub fn was_interrupted(&self) -> bool {
+        is_interrupt(self.stopped_because, self.error.as_ref())
+    }
+}
+
+/// Whether either of them is the user's interrupt.
+pub(crate) fn is_interrupt(stopped_because: Option<StoppedBecause>, error: Option<&BenchmarkError>) -> bool {
+    stopped_because == Some(StoppedBecause::Interrupted)
+        || error.is_some_and(|error| error.kind == ErrorKind::Interrupted)
+}
