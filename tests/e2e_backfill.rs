@@ -40,6 +40,8 @@ fn every_commit_that_builds_is_stored_once_and_the_next_call_goes_on_from_there(
     assert_eq!(playground.state(), before);
     let listed = playground.run(&["history", "list"]);
     listed.ends(0, &[]).shows("3 reports");
+    // The call that went on measured its first commit in turn with the one before it.
+    assert_eq!(listed.stdout.matches("base ").count(), 2, "{listed}");
     let csv = playground.run(&["history", "export", "--format", "csv"]);
     // A commit between two others was measured with each of them.
     let latency: Vec<(&str, f64)> = csv
@@ -53,6 +55,23 @@ fn every_commit_that_builds_is_stored_once_and_the_next_call_goes_on_from_there(
     assert_eq!(commits.len(), 3, "{csv}");
     let (first, last) = (latency[0].1, latency[latency.len() - 1].1);
     assert!(2.0 * first < last, "the last commit sleeps twenty times as long: {latency:?}");
+}
+
+#[test]
+fn results_of_elsewhere_do_not_stand_for_a_commit_and_one_that_is_known_hides_no_failure() {
+    need_git!();
+    let playground = history();
+    let backfill = |range: &str| playground.run(&[&["history", "backfill", range][..], &AS_USUAL].concat());
+    let id = playground.repository.id("HEAD~3");
+    playground.write(
+        "../table.csv",
+        format!("commit,timestamp,benchmark,metric,unit,value\n{id},1,b,latency,ns,1\n"),
+    );
+    playground.run(&["history", "import", "../table.csv"]).ends(0, &[]);
+    backfill("HEAD~4..HEAD~3").ends(0, &[]).says("0 of them are in the history already");
+    backfill("HEAD~4..HEAD~2")
+        .ends(4, &["none of the commits could be measured"])
+        .says("1 of them are in the history");
 }
 
 #[test]

@@ -184,6 +184,74 @@ fn step_names_the_commits_between_and_the_bisect_command() {
 }
 
 #[test]
+fn status_of_a_history_that_nobody_pulled_or_of_a_shallow_clone_is_not_green() {
+    need_git!();
+    let (repository, _) = recorded(3);
+    let url = format!("file://{}", repository.root().display());
+    let clone = repository.beside("shallow");
+    repository.git(&["clone", "-q", "--depth", "1", &url, clone.to_str().unwrap()]);
+    let status = || history(&clone, &["status", "--fail-on", "regressed"]);
+    let last = |ran: &Ran| ran.stderr.lines().last().unwrap().to_owned();
+    let missing = status();
+    assert_eq!(missing.code, 6, "{}", missing.stderr);
+    assert!(last(&missing).contains("history pull REMOTE"), "{}", missing.stderr);
+    // The newest commit, the one that the clone has, is not measured.
+    repository.write("file", "new");
+    repository.commit("not measured");
+    repository.git_in(&clone, &["fetch", "-q", "--depth", "1", "origin", "main"]);
+    repository.git_in(&clone, &["reset", "-q", "--hard", "FETCH_HEAD"]);
+    let copied = clone.join(".git/benchgate");
+    std::fs::create_dir_all(&copied).unwrap();
+    std::fs::rename(repository.root().join(".git/benchgate/history"), copied.join("history")).unwrap();
+    let cut = status();
+    assert_eq!(cut.code, 6, "{}", cut.stderr);
+    assert!(last(&cut).contains("not on the first-parent line"), "{}", cut.stderr);
+}
+
+#[test]
+fn imported_result_of_another_branch_is_left_out_and_of_a_commit_nobody_knows_it_is_not() {
+    need_git!();
+    let (repository, _) = recorded(2);
+    repository.git(&["checkout", "-q", "-b", "topic"]);
+    repository.write("file", "topic");
+    let topic = repository.commit("on a topic");
+    repository.git(&["checkout", "-q", "main"]);
+    let table = repository.beside("table.csv");
+    let text = format!(
+        "commit,timestamp,benchmark,metric,unit,value\n{topic},1,x,latency,ns,1\nother,2,x,latency,ns,2\n"
+    );
+    std::fs::write(&table, text).unwrap();
+    run(&repository, &["import", table.to_str().unwrap()]).ok();
+    let shown = run(&repository, &["show", "x", "--format", "json"]).ok().json();
+    assert_eq!(shown["points"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&shown["points"][0]["commit"], &shown["left_out"]["off_branch"]),
+        (&"other".into(), &1.into())
+    );
+}
+
+#[test]
+fn mark_means_the_name_of_the_history_before_a_tag_of_that_name_and_series_that_there_are() {
+    need_git!();
+    let (repository, ids) = recorded(2);
+    let table = repository.beside("table.csv");
+    std::fs::write(&table, "commit,timestamp,benchmark,metric,unit,value\nv1,1,x,latency,ns,1\n").unwrap();
+    run(&repository, &["import", table.to_str().unwrap()]).ok();
+    repository.git(&["tag", "v1", &ids[0]]);
+    repository.git(&["tag", "v2", &ids[1]]);
+    let marked = |commit: &str, more: &[&str]| {
+        let mut all = vec!["mark", "*", commit, "--reason", "accepted"];
+        all.extend(more);
+        run(&repository, &all)
+    };
+    assert!(marked("v1", &[]).ok().stderr.contains("at v1 (2 series)"));
+    assert!(marked("v2", &[]).ok().stderr.contains(&ids[1]));
+    let refused = marked("v2", &["--metric", "latancy"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("--metric latancy"), "{}", refused.stderr);
+}
+
+#[test]
 fn history_pushed_from_one_clone_and_pulled_in_another_gives_the_same_bytes() {
     need_git!();
     let (repository, ids) = recorded(14);
@@ -300,6 +368,15 @@ fn report_is_compared_with_the_closest_earlier_commit_that_has_a_result() {
     let ran = compared(&head_report(&minute(71), &ids[12], 1000.0), &[]);
     assert_eq!((ran.code, row(&ran)["baseline"]["commit"].as_str()), (0, Some(ids[11].as_str())));
     assert_eq!(row(&ran)["status"], "stable");
+    // Its own results are a baseline where it is named, and of a tree that has more than its commit.
+    let again = head_report(&minute(71), &ids[12], 1000.0);
+    assert_eq!(row(&compared(&again, &["--baseline", &ids[12]]))["baseline"]["commit"], ids[12]);
+    let mut dirty = again;
+    dirty["revisions"][0]["dirty"] = true.into();
+    assert_eq!(row(&compared(&dirty, &[]))["baseline"]["commit"], ids[12]);
+    // A commit that the repository does not know stands where its time is.
+    let ran = compared(&head_report(&minute(75), &"f".repeat(40), 1000.0), &[]);
+    assert!(ran.stderr.contains("does not know commit ffffffffff"), "{}", ran.stderr);
     // A topic branch that left main earlier, and its merge as a pull request has it.
     repository.git(&["checkout", "-q", "-b", "topic", &ids[10]]);
     repository.write("other", "x");

@@ -176,3 +176,28 @@ fn data_of_another_shape_are_refused_with_what_was_expected() {
     let unknown = plain.run(&["import", "x", "--from", "criterio"]);
     assert!(unknown.stderr.contains("did you mean `criterion`?"), "{}", unknown.stderr);
 }
+
+const HEADING: &str = "commit,timestamp,benchmark,metric,unit,value\n";
+
+#[test]
+fn second_import_adds_the_metrics_retries_and_benchmarks_that_the_first_one_lacked() {
+    let plain = Plain::new();
+    let import = |rows: &str| {
+        plain.write("table.csv", &format!("{HEADING}{rows}"));
+        plain.run(&["import", "table.csv"]).ok();
+    };
+    let points = |bench: &str, metric: &str| {
+        plain.show(bench, &["--metric", metric])["points"].as_array().unwrap().len()
+    };
+    import("c0,1,b,latency,ns,5\nc1,2,b,latency,ns,6\n");
+    import("c0,1,b,instructions,count,50\nc1,2,b,instructions,count,60\n");
+    assert_eq!((points("b", "latency"), points("b", "instructions")), (2, 2));
+    // One commit was measured again.
+    import("c1,2,b,latency,ns,7\n");
+    assert_eq!(points("b", "latency"), 3);
+    // The first table with one benchmark more: what it repeats does not count twice.
+    import("c0,1,b,latency,ns,5\nc0,1,a,latency,ns,1\nc1,2,b,latency,ns,6\nc1,2,a,latency,ns,2\n");
+    assert_eq!((points("b", "latency"), points("a", "latency")), (3, 2));
+    let status = plain.run(&["status", "--format", "json"]).ok().json();
+    assert_eq!(status["left_out"]["duplicates"], 2);
+}

@@ -133,3 +133,25 @@ fn words_that_mean_nothing_are_refused_with_what_there_is() {
         3
     );
 }
+
+#[test]
+fn marks_made_under_a_former_name_are_about_the_series_it_became() {
+    let plain = Plain::of_table(&table(&[&scattered(14, 1000.0)[..], &scattered(6, 1300.0)[..]].concat()));
+    let status = || statuses(&plain)[0].1.clone();
+    assert_eq!(status(), "regressed");
+    plain.run(&["mark", "b", "c14", "--machine", "unknown", "--reason", "accepted"]).ok();
+    assert_eq!(status(), "stable");
+    rekey(&plain, &["--from", "id=b", "--to", "id=then", "--to", "target=then"]).ok();
+    assert_eq!(status(), "stable", "the mark moves with its results");
+    // A mark under the name in between counts, too.
+    plain.run(&["unmark", "then", "c14", "--reason", "it was not"]).ok();
+    rekey(
+        &plain,
+        &["--from", "id=then", "--from", "machine=unknown", "--to", "id=now", "--to", "machine=pool"],
+    )
+    .ok();
+    assert_eq!(status(), "regressed");
+    let said = plain.run(&["mark", "b", "c14", "--reason", "accepted again"]).ok();
+    assert!(said.stderr.contains("(1 series)"), "{}", said.stderr);
+    assert_eq!(status(), "stable");
+}

@@ -8,8 +8,7 @@ mod history_support;
 #[path = "common/repository.rs"]
 mod repository;
 
-use std::collections::HashMap;
-
+use cargo_benchgate::history::course::LookbackMode;
 use cargo_benchgate::history::facts::Facts;
 use cargo_benchgate::history::index::Index;
 use cargo_benchgate::history::series::View;
@@ -29,7 +28,7 @@ fn id(index: usize) -> String {
 fn remarks_on(history: &[f64], base: (usize, f64), head: f64) -> Vec<String> {
     let plain = Plain::new();
     let store = Store::new(plain.store());
-    let mut line = BranchLine { name: "main".to_owned(), commits: HashMap::new(), is_cut: false };
+    let mut line = BranchLine { name: "main".to_owned(), ..BranchLine::default() };
     for (index, value) in history.iter().enumerate() {
         store.add_report(head_report(&minute(index), &id(index), *value).to_string().as_bytes()).unwrap();
         let depth = u32::try_from(history.len() - index).unwrap();
@@ -41,7 +40,7 @@ fn remarks_on(history: &[f64], base: (usize, f64), head: f64) -> Vec<String> {
         Side { name: "head", commit: &id(9999), dirty: true, values: &[head] },
     ];
     let facts = Facts::read(report(&minute(900), &sides).to_string().as_bytes()).unwrap();
-    remarks(&facts, &view)
+    remarks(&facts, &view, LookbackMode::Steps)
 }
 
 #[test]
@@ -68,6 +67,46 @@ fn slowdown_that_the_branch_has_already_is_told() {
     // Head is slower than that level, or no slower than its base: nothing to add.
     assert!(remarks_on(&values, (29, 1000.0), 1500.0).is_empty());
     assert!(remarks_on(&values, (29, 1000.0), 1000.0).is_empty());
+}
+
+#[test]
+fn base_that_was_never_measured_is_held_against_what_is_older_than_it() {
+    // The branch got slower after the base; the base has no result of its own.
+    let mut values = scattered(30, 1000.0);
+    values.extend(scattered(30, 2000.0));
+    let plain = Plain::new();
+    let store = Store::new(plain.store());
+    for (index, value) in values.iter().enumerate() {
+        let at = minute(if index < 30 { index } else { 100 + index });
+        store.add_report(head_report(&at, &id(index), *value).to_string().as_bytes()).unwrap();
+    }
+    let view = View::new(&Index::load(&store).unwrap(), None, &[], |_, _| true);
+    let said = |base: f64, committed_at: Option<String>| {
+        let sides = [
+            Side { name: "base", commit: &id(7777), dirty: false, values: &[base] },
+            Side { name: "head", commit: &id(9999), dirty: true, values: &[1000.0] },
+        ];
+        let mut report = report(&minute(900), &sides);
+        report["revisions"][0]["committed_at"] = committed_at.into();
+        let facts = Facts::read(report.to_string().as_bytes()).unwrap();
+        remarks(&facts, &view, LookbackMode::Steps)
+    };
+    assert!(said(1000.0, Some(minute(50))).is_empty());
+    assert_eq!(said(1500.0, Some(minute(50))).len(), 1);
+    assert!(said(1000.0, None).is_empty(), "nothing tells where the base stands");
+}
+
+#[test]
+fn run_is_recorded_in_the_repository_that_was_measured() {
+    need_git!();
+    let (here, there) = (Playground::empty(), Playground::probe());
+    let manifest = there.root().join("Cargo.toml");
+    let mut arguments = vec!["run", "--record", "--manifest-path", manifest.to_str().unwrap()];
+    arguments.extend(QUICK);
+    let ran = there.run_in(here.root(), &arguments);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(there.root().join(".git/benchgate/history/reports").is_dir(), "{}", ran.stderr);
+    assert!(!here.root().join(".git/benchgate").exists());
 }
 
 #[test]

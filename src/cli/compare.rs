@@ -218,12 +218,13 @@ fn measured_into(
     ui: &Ui,
 ) -> Result<Option<Report>, Error> {
     // A place that cannot be found must not cost a measured result.
-    let history = if flags.record { Some(History::find(flags.directory.as_deref())?) } else { None };
+    let (directory, manifest) = (flags.directory.as_deref(), request.manifest_path.as_deref());
+    let history = if flags.record { Some(History::find(directory, manifest)?) } else { None };
     let Outcome::Finished(reports) = gate::run(request, environment, ui)? else { return Ok(None) };
     let mut report =
         reports.into_iter().next().expect("one repeat was asked for, and an interrupted one is reported too");
     if request.command == Command::Compare {
-        let remarks = super::history::witness(&report, flags.directory.as_deref(), ui);
+        let remarks = super::history::witness(&report, directory, manifest, ui);
         report.warnings.extend(remarks);
     }
     // An output that cannot be written must not cost the record, nor the other way round.

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::choice::Chosen;
+use super::environment::Environment;
 use super::measuring::Measured;
 use crate::build::{CargoSettings, ToolchainInfo};
 use crate::machine;
@@ -28,21 +29,8 @@ pub(super) fn header(
         started_at: Some(now()),
         finished_at: None,
         revisions: chosen.sides().map(super::choice::Side::report).collect(),
-        machine: Some(Machine {
-            label: context
-                .environment
-                .variable("BENCHGATE_MACHINE")
-                .map(str::trim)
-                .filter(|label| !label.is_empty())
-                .map(str::to_owned),
-            ..machine::read()
-        }),
-        toolchain: Some(Toolchain {
-            rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
-            cargo: toolchain.cargo.trim().to_owned(),
-            target: cargo.target.clone().unwrap_or_else(|| toolchain.host.clone()),
-            profile: cargo.profile.clone(),
-        }),
+        machine: Some(machine_of(context.environment)),
+        toolchain: Some(toolchain_of(cargo, toolchain)),
         suite: RunWide {
             also_fail_on: suite.run.also_fail_on.iter().map(|what| what.as_str().to_owned()).collect(),
             allow_partial: suite.run.allow_partial,
@@ -57,6 +45,22 @@ pub(super) fn header(
         builds: Vec::new(),
         dependency_changes: Vec::new(),
         warnings,
+    }
+}
+
+/// This machine, under the name its owner gives it.
+pub(super) fn machine_of(environment: &Environment) -> Machine {
+    let label = environment.variable("BENCHGATE_MACHINE").map(str::trim).filter(|label| !label.is_empty());
+    Machine { label: label.map(str::to_owned), ..machine::read() }
+}
+
+/// What builds, and for what.
+pub(super) fn toolchain_of(cargo: &CargoSettings, toolchain: &ToolchainInfo) -> Toolchain {
+    Toolchain {
+        rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
+        cargo: toolchain.cargo.trim().to_owned(),
+        target: cargo.target.clone().unwrap_or_else(|| toolchain.host.clone()),
+        profile: cargo.profile.clone(),
     }
 }
 
@@ -116,7 +120,7 @@ fn concerned(entries: &[Accept], evidence: &[Evidence]) -> Vec<bool> {
 }
 
 /// What decides which features both sides have, in a form that does not depend on the order of words.
-fn feature_words(suite: &Suite) -> Vec<String> {
+pub(super) fn feature_words(suite: &Suite) -> Vec<String> {
     let split = |text: &String| text.split([',', ' ']).map(str::to_owned).collect::<Vec<_>>();
     let mut words: Vec<String> =
         suite.run.features.iter().flat_map(split).filter(|word| !word.is_empty()).collect();

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
 use crate::error::Error;
 use crate::machine;
-use crate::report::model::Report;
+use crate::report::model::{self, Machine, Report};
 use crate::revision::{Checkout, Repository, Slot, SlotRoot};
 use crate::suite::{Overrides, Selection, Suite};
 use crate::ui::Ui;
@@ -334,6 +334,35 @@ pub fn suite(request: &Request, environment: &Environment, ui: &Ui) -> Result<Su
     let cargo = cargo_settings(request, environment, ui)?;
     let manifest = find_manifest(request.manifest_path.as_deref(), &environment.cwd)?;
     load_suite(request, &user_workspace(environment, &cargo, &manifest)?, &manifest)
+}
+
+/// What the results of a request must share with earlier ones to be compared with them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// The machine.
+    pub machine: Machine,
+    /// The profile, and the triple that is built for.
+    pub toolchain: model::Toolchain,
+    /// The features, as a report has them.
+    pub features: Vec<String>,
+}
+
+/// Where and how a request would measure, by the suite of the working tree.
+///
+/// # Errors
+///
+/// As [`suite`], and when the compiler cannot be asked.
+pub fn setting(request: &Request, environment: &Environment, ui: &Ui) -> Result<Setting, Error> {
+    let suite = suite(request, environment, ui)?;
+    let mut cargo = cargo_settings(request, environment, ui)?;
+    cargo.profile.clone_from(&suite.run.profile);
+    cargo.target.clone_from(&suite.run.target);
+    let toolchain = build::toolchain_info(&cargo, &environment.cwd)?;
+    Ok(Setting {
+        machine: conclude::machine_of(environment),
+        toolchain: conclude::toolchain_of(&cargo, &toolchain),
+        features: conclude::feature_words(&suite),
+    })
 }
 
 /// How cargo is called, before the suite's own choices are known.

@@ -261,6 +261,7 @@ mod tests {
             rustc: "".into(),
             said: None,
             reason: None,
+            imported: false,
             other_toolchain: false,
         }
     }

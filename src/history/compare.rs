@@ -32,6 +32,13 @@ word_enum! {
     }
 }
 
+impl RowStatus {
+    /// Whether there was something to compare with.
+    pub fn is_compared(self) -> bool {
+        !matches!(self, Self::Errored | Self::NotComparable | Self::MissingBaseline)
+    }
+}
+
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedRow {
@@ -58,66 +65,76 @@ pub struct ComparedRow {
 /// Which commits may be a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// First-parent steps from the tip of the branch, and older.
-    Depth(u32),
-    /// Commits of before that time, in seconds since 1970.
-    Before(i64),
+    /// So many first-parent steps from the tip of the branch and older; commits that the repository does not know up to
+    /// that time, in seconds since 1970.
+    Depth {
+        /// The steps.
+        depth: u32,
+        /// The time.
+        time: i64,
+    },
+    /// Commits of up to that time, in seconds since 1970.
+    Time(i64),
     /// Any.
     Newest,
+}
+
+/// How a report is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    /// Which commits may be the baseline.
+    pub until: Until,
+    /// Whether results of head's own commit may be, too: head has changes that are not committed, or a baseline was named.
+    pub own_commit: bool,
+    /// What must be crossed.
+    pub thresholds: Thresholds,
+    /// How the history is looked at.
+    pub mode: LookbackMode,
+    /// All metrics, not only those that gate.
+    pub all_metrics: bool,
 }
 
 impl Until {
     fn allows(self, point: &Point) -> bool {
         match self {
-            Self::Depth(depth) => point.depth.is_none_or(|at| depth <= at),
-            Self::Before(time) => point.committed_at < time,
+            Self::Depth { depth, time } => match point.depth {
+                Some(at) => depth <= at,
+                None => point.committed_at <= time,
+            },
+            Self::Time(time) => point.committed_at <= time,
             Self::Newest => true,
         }
     }
 }
 
 /// Compares the `head` of a report.
-pub fn compare_report(
-    report: &Facts,
-    view: &View,
-    until: Until,
-    thresholds: Thresholds,
-    mode: LookbackMode,
-    all_metrics: bool,
-) -> Vec<ComparedRow> {
+pub fn compare_report(report: &Facts, view: &View, rules: Rules) -> Vec<ComparedRow> {
     let head = report.revisions.iter().position(|revision| &*revision.name == "head");
     let head = head.unwrap_or(report.revisions.len().saturating_sub(1));
-    let own = report.revisions.get(head).map(|revision| revision.commit.clone()).unwrap_or_default();
+    let own =
+        report.revisions.get(head).map(|revision| revision.commit.clone()).filter(|_| !rules.own_commit);
     let mut rows: Vec<ComparedRow> = report
         .points
         .iter()
-        .filter(|point| usize::from(point.revision) == head && (all_metrics || point.gate))
-        .map(|point| row(point, &own, report, view, until, thresholds, mode))
+        .filter(|point| usize::from(point.revision) == head && (rules.all_metrics || point.gate))
+        .map(|point| row(point, own.as_deref(), report, view, rules))
         .collect();
-    rows.extend(report.errored.iter().map(|benchmark| ComparedRow {
+    rows.extend(report.errored.iter().map(|key| ComparedRow {
         status: RowStatus::Errored,
-        benchmark: benchmark.label(),
+        benchmark: key.label(),
         metric: String::new(),
         key: None,
         contender: None,
         baseline: None,
         earlier: 0,
         compared: None,
-        reason: "the benchmark failed".to_owned(),
+        reason: "the benchmark failed or was interrupted".to_owned(),
     }));
     rows.sort_by_key(|row| row.status);
     rows
 }
 
-fn row(
-    point: &PointFacts,
-    own: &str,
-    report: &Facts,
-    view: &View,
-    until: Until,
-    thresholds: Thresholds,
-    mode: LookbackMode,
-) -> ComparedRow {
+fn row(point: &PointFacts, own: Option<&str>, report: &Facts, view: &View, rules: Rules) -> ComparedRow {
     let mut row = ComparedRow {
         status: RowStatus::MissingBaseline,
         benchmark: point.key.label(),
@@ -140,20 +157,17 @@ fn row(
         return row;
     };
     // The contender's own run may be in the history already; it is no part of what it is held against.
-    let until_baseline: Vec<Point> = series
-        .points
-        .iter()
-        .filter(|it| *it.commit != *own && it.result_time != report.result_time && until.allows(it))
-        .cloned()
-        .collect();
+    let is_own = |it: &Point| it.result_time == report.result_time || own == Some(&*it.commit);
+    let until_baseline: Vec<Point> =
+        series.points.iter().filter(|it| !is_own(it) && rules.until.allows(it)).cloned().collect();
     let Some(baseline) = until_baseline.last().cloned() else { return row };
     let history = Series { points: until_baseline, ..series.clone() };
-    let rows = course(&history, mode).rows;
+    let rows = course(&history, rules.mode).rows;
     row.earlier = rows.len();
     row.baseline = Some((baseline.commit.to_string(), baseline.best));
-    let compared = compare(&rows, baseline.best, point.best, point.better, point.floors, thresholds);
+    let compared = compare(&rows, baseline.best, point.best, point.better, point.floors, rules.thresholds);
     row.compared = Some(compared);
-    let (status, reason) = judge(&rows, &compared, point, baseline.best, mode);
+    let (status, reason) = judge(&rows, &compared, point, baseline.best, rules.mode);
     row.status = status;
     row.reason = reason;
     row

@@ -12,6 +12,7 @@ use super::tolerance::{Floors, Policy, default_kind};
 use crate::report::model::{Machine, Revision, RunWide, SCHEMA_VERSION, Toolchain};
 use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use crate::suite::metric::{Better, Metric, Unit};
+use crate::verdict::evidence::StoppedBecause;
 
 /// The `command` of reports that were made from foreign data.
 pub const IMPORT: &str = "import";
@@ -33,8 +34,8 @@ pub struct Facts {
     pub rustc: Arc<str>,
     /// The revisions.
     pub revisions: Vec<RevisionFacts>,
-    /// Benchmarks that failed, which are in no series.
-    pub errored: Vec<BenchmarkIdentity>,
+    /// Benchmarks that failed or were interrupted, by the key of a series without metric: they are in no series.
+    pub errored: Vec<SeriesKey>,
     /// The numbers.
     pub points: Vec<PointFacts>,
 }
@@ -103,6 +104,8 @@ struct SlimBenchmark<'a> {
     harness: Cow<'a, str>,
     sides: Vec<SlimSide<'a>>,
     settings: SlimSettings,
+    #[serde(borrow, default)]
+    stopped_because: Option<Cow<'a, str>>,
     error: Option<serde::de::IgnoredAny>,
 }
 
@@ -153,6 +156,9 @@ impl Facts {
             Some(_) => {}
         }
         let imported = slim.command == IMPORT;
+        if slim.machine.is_none() && slim.suite.merged_shards.is_some() {
+            return Err("it joins shards of several machines, so its numbers are of none; take the reports of the shards".to_owned());
+        }
         let machine = fingerprint(slim.machine.as_ref());
         let revisions: Vec<RevisionFacts> = slim
             .revisions
@@ -191,23 +197,27 @@ impl Facts {
                 variant: benchmark.variant.clone().into_owned(),
                 id: benchmark.id.clone().into_owned(),
             };
-            if benchmark.error.is_some() {
-                errored.push(identity());
-                continue;
-            }
-            if slim.started_at.is_none() || imported {
-                // Nothing else tells apart the runs that foreign data is made into.
-                hash.update(benchmark.id.as_bytes());
-            }
-            let key = |metric: &Metric, unit: &Unit| SeriesKey {
+            let key = |metric: &str, unit: &str| SeriesKey {
                 benchmark: identity(),
-                metric: metric.name().to_owned(),
-                unit: unit.name().to_owned(),
+                metric: metric.to_owned(),
+                unit: unit.to_owned(),
                 machine: machine.clone(),
                 profile: profile.clone(),
                 features: features.clone(),
                 triple: triple.clone(),
             };
+            // The shards of a run, and what they are joined to, begin at one time and hold other benchmarks.
+            for part in [&benchmark.package, &benchmark.target, &benchmark.variant, &benchmark.id] {
+                hash.update(part.as_bytes());
+                hash.update([0]);
+            }
+            // The samples of an interrupted benchmark are fewer than its settings ask for: their best is no best.
+            let interrupted =
+                benchmark.stopped_because.as_deref() == Some(StoppedBecause::Interrupted.as_str());
+            if benchmark.error.is_some() || interrupted {
+                errored.push(key("", ""));
+                continue;
+            }
             for side in &benchmark.sides {
                 let Some(revision) = names.iter().position(|name| *name == side.revision) else { continue };
                 let Ok(revision) = u8::try_from(revision) else { continue };
@@ -218,8 +228,18 @@ impl Facts {
                     }
                     let settings = benchmark.settings.metrics.get(metric);
                     let better = settings.map_or(direction(metric), |it| it.better);
+                    if imported || slim.started_at.is_none() {
+                        // Nothing but the numbers tells apart the runs that foreign data is made into.
+                        for part in [metric.name(), statistics.unit.name()] {
+                            hash.update(part.as_bytes());
+                            hash.update([0]);
+                        }
+                        for number in [statistics.min, statistics.median, statistics.max] {
+                            hash.update(number.to_le_bytes());
+                        }
+                    }
                     points.push(PointFacts {
-                        key: key(metric, &statistics.unit),
+                        key: key(metric.name(), statistics.unit.name()),
                         revision,
                         best: if better == Better::Lower { statistics.min } else { statistics.max },
                         median: statistics.median,

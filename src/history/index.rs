@@ -25,6 +25,8 @@ pub struct Index {
     pub machines: BTreeMap<String, String>,
     /// The reports, by file name.
     pub reports: Vec<IndexedReport>,
+    /// What results of a series were called before they were renamed, by the number of the series. Not kept on disk.
+    pub former: HashMap<u32, Vec<SeriesKey>>,
 }
 
 /// One report of the index.
@@ -51,8 +53,8 @@ pub struct IndexedRun {
     pub rustc: Arc<str>,
     /// The revisions.
     pub revisions: Vec<RevisionFacts>,
-    /// Benchmarks that failed.
-    pub errored: u32,
+    /// Benchmarks that failed or were interrupted: indices into the keys, of keys without metric.
+    pub errored: Vec<u32>,
     /// The numbers, by series and revision.
     pub points: Vec<IndexedPoint>,
 }
@@ -88,6 +90,21 @@ impl IndexedRun {
 }
 
 impl Index {
+    /// All names under which results of a series are known: its own, and those from before a renaming.
+    pub fn names(&self, number: usize) -> impl Iterator<Item = &SeriesKey> {
+        let former = u32::try_from(number).ok().and_then(|number| self.former.get(&number));
+        std::iter::once(&self.keys[number]).chain(former.into_iter().flatten())
+    }
+
+    /// Which series have results.
+    pub fn measured(&self) -> Vec<bool> {
+        let mut measured = vec![false; self.keys.len()];
+        for run in self.reports.iter().filter_map(|report| report.content.as_ref().ok()) {
+            run.points.iter().for_each(|point| measured[point.key as usize] = true);
+        }
+        measured
+    }
+
     /// The index of a store: from its cache, with the files read that are new since.
     ///
     /// # Errors
@@ -133,7 +150,7 @@ impl Index {
         // Some files at a time: their facts take more memory than what becomes of them.
         let mut chunks = new.chunks(CHUNK);
         let mut read = Vec::new().into_iter();
-        let mut index = Self { keys: self.keys, machines: self.machines, reports: Vec::new() };
+        let mut index = Self { keys: self.keys, machines: self.machines, ..Self::default() };
         let mut numbers: HashMap<SeriesKey, u32> = index.keys.iter().cloned().zip(0..).collect();
         for (file, kept) in files.iter().zip(kept) {
             let report = match kept {
@@ -153,20 +170,20 @@ impl Index {
     }
 
     fn take_in(&mut self, facts: Facts, numbers: &mut HashMap<SeriesKey, u32>) -> IndexedRun {
+        let mut number_of = |key: SeriesKey| match numbers.get(&key) {
+            Some(number) => *number,
+            None => {
+                let number = u32::try_from(self.keys.len()).expect("fewer series than 2^32 fit into memory");
+                self.keys.push(key.clone());
+                numbers.insert(key, number);
+                number
+            }
+        };
+        let errored = facts.errored.into_iter().map(&mut number_of).collect();
         let mut points = Vec::with_capacity(facts.points.len());
         for point in facts.points {
-            let key = match numbers.get(&point.key) {
-                Some(number) => *number,
-                None => {
-                    let number =
-                        u32::try_from(self.keys.len()).expect("fewer series than 2^32 fit into memory");
-                    self.keys.push(point.key.clone());
-                    numbers.insert(point.key, number);
-                    number
-                }
-            };
             points.push(IndexedPoint {
-                key,
+                key: number_of(point.key),
                 revision: point.revision,
                 better: point.better,
                 gate: point.gate,
@@ -186,7 +203,7 @@ impl Index {
             machine: facts.machine,
             rustc: facts.rustc,
             revisions: facts.revisions,
-            errored: u32::try_from(facts.errored.len()).unwrap_or(u32::MAX),
+            errored,
             points,
         }
     }

@@ -1,6 +1,6 @@
 //! Marks: where a new distribution begins because someone says so, and what takes that back. Append-only.
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 use super::key::SeriesKey;
@@ -58,11 +58,9 @@ pub enum Said {
 }
 
 impl Event {
-    /// Whether it is about a series.
-    pub fn is_about(&self, key: &SeriesKey) -> bool {
-        self.metric.as_ref().is_none_or(|metric| *metric == key.metric)
-            && self.machine.as_ref().is_none_or(|machine| *machine == key.machine)
-            && matches(&self.benchmark, key)
+    /// What it is about.
+    pub fn about(&self) -> About<'_> {
+        About { event: self, pattern: Pattern::new(&self.benchmark) }
     }
 
     /// What it says of its commit.
@@ -74,15 +72,42 @@ impl Event {
     }
 }
 
-/// Whether a name or glob means the benchmark of a series: by its label, its id, or `package:label`.
-pub fn matches(pattern: &str, key: &SeriesKey) -> bool {
-    let label = key.label();
-    let qualified = format!("{}:{label}", key.benchmark.target.package);
-    let names = [label.as_str(), key.benchmark.id.as_str(), qualified.as_str()];
-    // A name that is written in full is that name, whatever a glob would make of its letters.
-    names.contains(&pattern)
-        || Glob::new(pattern).is_ok_and(|glob| {
-            let glob = glob.compile_matcher();
-            glob.is_match(&label) || glob.is_match(&qualified)
-        })
+/// An event, ready to be held against many series.
+#[derive(Debug, Clone)]
+pub struct About<'a> {
+    /// The event.
+    pub event: &'a Event,
+    pattern: Pattern<'a>,
+}
+
+impl About<'_> {
+    /// Whether it is about the series of that key.
+    pub fn is(&self, key: &SeriesKey) -> bool {
+        self.event.metric.as_ref().is_none_or(|metric| *metric == key.metric)
+            && self.event.machine.as_ref().is_none_or(|machine| *machine == key.machine)
+            && self.pattern.matches(key)
+    }
+}
+
+/// A name or glob that means benchmarks: by their label, their id, or `package:label`.
+#[derive(Debug, Clone)]
+pub struct Pattern<'a> {
+    text: &'a str,
+    glob: Option<GlobMatcher>,
+}
+
+impl<'a> Pattern<'a> {
+    /// The pattern of that text.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, glob: Glob::new(text).ok().map(|glob| glob.compile_matcher()) }
+    }
+
+    /// Whether it means the benchmark of a series.
+    pub fn matches(&self, key: &SeriesKey) -> bool {
+        let label = key.label();
+        let qualified = format!("{}:{label}", key.benchmark.target.package);
+        // A name that is written in full is that name, whatever a glob would make of its letters.
+        [label.as_str(), key.benchmark.id.as_str(), qualified.as_str()].contains(&self.text)
+            || self.glob.as_ref().is_some_and(|glob| glob.is_match(&label) || glob.is_match(&qualified))
+    }
 }

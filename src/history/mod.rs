@@ -5,6 +5,7 @@ pub mod compare;
 pub mod course;
 pub mod explain;
 pub mod facts;
+mod gone;
 pub mod import;
 pub mod index;
 pub mod key;

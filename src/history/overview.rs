@@ -28,8 +28,17 @@ pub struct BenchmarkStatus {
     pub status: Status,
     /// The series that set it: among equals the one that moved most.
     pub worst: usize,
-    /// All series that count: those measured at their machine's latest commit.
+    /// All series that count: of each machine and metric those measured at the latest commit.
     pub series: Vec<SeriesStatus>,
+}
+
+/// The statuses of a view.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overview {
+    /// Of each benchmark that is still measured: worst first, then by name.
+    pub benchmarks: Vec<BenchmarkStatus>,
+    /// Series that are no longer measured, as indices into the view's: they have no status.
+    pub gone: Vec<usize>,
 }
 
 /// A step that begins a segment by itself, for the list of them.
@@ -72,26 +81,35 @@ pub fn course(series: &Series, mode: LookbackMode) -> Course {
     follow(&input, series.better, is_counted(&series.key), mode)
 }
 
-/// The status of every benchmark of the view: worst first, then by name.
-pub fn statuses(view: &View, mode: LookbackMode) -> Vec<BenchmarkStatus> {
+/// The status of every benchmark of the view.
+pub fn statuses(view: &View, mode: LookbackMode) -> Overview {
+    let is_gone = super::gone::gone(view);
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (index, series) in view.series.iter().enumerate() {
         groups.entry(&series.key.benchmark).or_default().push(index);
     }
     let mut counting: Vec<Vec<usize>> = Vec::new();
+    let mut gone: Vec<usize> = Vec::new();
     for members in groups.into_values() {
-        let mut latest: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+        // A metric that is measured once a week is no less current than one that is measured every night.
+        let line = |index: usize| {
+            let key = &view.series[index].key;
+            (key.machine.as_str(), key.metric.as_str())
+        };
+        let mut latest: BTreeMap<(&str, &str), (i64, i64)> = BTreeMap::new();
         for &index in &members {
-            let series = &view.series[index];
-            let place = series.newest().place;
-            let slot = latest.entry(&series.key.machine).or_insert(place);
+            let place = view.series[index].newest().place;
+            let slot = latest.entry(line(index)).or_insert(place);
             *slot = place.max(*slot);
         }
-        let is_current = |&index: &usize| {
-            let series = &view.series[index];
-            latest.get(series.key.machine.as_str()) == Some(&series.newest().place)
-        };
-        counting.push(members.iter().copied().filter(is_current).collect());
+        let is_current =
+            |index: &usize| latest.get(&line(*index)) == Some(&view.series[*index].newest().place);
+        let (of_the_past, current): (Vec<usize>, Vec<usize>) =
+            members.into_iter().filter(is_current).partition(|&index| is_gone[index]);
+        gone.extend(of_the_past);
+        if !current.is_empty() {
+            counting.push(current);
+        }
     }
     let wanted: Vec<usize> = counting.iter().flatten().copied().collect();
     let mut courses: BTreeMap<usize, Course> =
@@ -127,7 +145,7 @@ pub fn statuses(view: &View, mode: LookbackMode) -> Vec<BenchmarkStatus> {
         Status::Stable => 3,
     };
     statuses.sort_by_key(|it| order(it.status));
-    statuses
+    Overview { benchmarks: statuses, gone }
 }
 
 impl BenchmarkStatus {

@@ -1,6 +1,6 @@
 //! Renamed series: what was measured under one name goes on under another. Append-only, like marks: no report is changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -175,18 +175,25 @@ impl Rekeys {
 
     /// What a key is called now.
     pub fn of(&self, key: &SeriesKey) -> SeriesKey {
-        self.0.iter().fold(key.clone(), |key, event| match event.is_about(&key) {
-            true => event.renamed(key),
-            false => key,
-        })
+        self.names(key).pop().unwrap_or_else(|| key.clone())
+    }
+
+    /// What a key was called from the first name to the one of now.
+    fn names(&self, key: &SeriesKey) -> Vec<SeriesKey> {
+        let mut names = vec![key.clone()];
+        for event in &self.0 {
+            let renamed =
+                names.last().filter(|key| event.is_about(key)).map(|key| event.renamed(key.clone()));
+            names.extend(renamed);
+        }
+        names
     }
 
     /// A report's facts under the names of now.
     pub fn facts(&self, mut facts: Facts) -> Facts {
         if !self.0.is_empty() {
-            for point in &mut facts.points {
-                point.key = self.of(&point.key);
-            }
+            let keys = facts.points.iter_mut().map(|point| &mut point.key).chain(&mut facts.errored);
+            keys.for_each(|key| *key = self.of(key));
         }
         facts
     }
@@ -200,8 +207,11 @@ impl Rekeys {
         let mut keys: Vec<SeriesKey> = index.keys;
         let mut numbers: HashMap<SeriesKey, u32> = keys.iter().cloned().zip(0..).collect();
         let mut renamed: Vec<u32> = Vec::with_capacity(keys.len());
+        let mut names: Vec<Vec<SeriesKey>> = Vec::with_capacity(keys.len());
         for old in 0..keys.len() {
-            let new = self.of(&keys[old]);
+            let mut former = self.names(&keys[old]);
+            let new = former.pop().unwrap_or_else(|| keys[old].clone());
+            names.push(former);
             let number = *numbers.entry(new).or_insert_with_key(|new| {
                 keys.push(new.clone());
                 u32::try_from(keys.len() - 1).expect("fewer series than 2^32 fit into memory")
@@ -209,16 +219,22 @@ impl Rekeys {
             renamed.push(number);
         }
         let mut apart = 0;
+        let mut moved: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut reports = index.reports;
         for run in reports.iter_mut().filter_map(|report| report.content.as_mut().ok()) {
-            apart += usize::from(rename(run, &renamed));
+            apart += usize::from(rename(run, &renamed, &mut moved));
         }
-        (Index { keys, machines: index.machines, reports }, apart)
+        let mut former: HashMap<u32, Vec<SeriesKey>> = HashMap::new();
+        for (new, old) in moved {
+            former.entry(new).or_default().extend(names[old as usize].iter().cloned());
+        }
+        (Index { keys, machines: index.machines, reports, former }, apart)
     }
 }
 
-/// Renames the series of a run; whether some had to stay because the run has results of their new name.
-fn rename(run: &mut IndexedRun, renamed: &[u32]) -> bool {
+/// Renames the series of a run, and notes which (new, old) were; whether some had to stay because the run has results of
+/// their new name.
+fn rename(run: &mut IndexedRun, renamed: &[u32], moved: &mut BTreeSet<(u32, u32)>) -> bool {
     // Who has a name: first those that had it always.
     let mut owner: HashMap<u32, u32> = HashMap::new();
     for point in &run.points {
@@ -230,12 +246,16 @@ fn rename(run: &mut IndexedRun, renamed: &[u32]) -> bool {
     for point in &mut run.points {
         let new = renamed[point.key as usize];
         if *owner.entry(new).or_insert(point.key) == point.key {
+            if new != point.key {
+                moved.insert((new, point.key));
+            }
             point.key = new;
         } else {
             stayed = true;
         }
     }
     run.points.sort_by_key(|point| (point.key, point.revision));
+    run.errored.iter_mut().for_each(|key| *key = renamed[*key as usize]);
     stayed
 }
 

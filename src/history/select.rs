@@ -1,7 +1,7 @@
 //! Which benchmark a name means.
 
 use super::key::SeriesKey;
-use super::marks::matches;
+use super::marks::Pattern;
 use crate::suite::keys::nearest;
 
 /// The keys whose benchmark a name or glob means, in their order.
@@ -14,7 +14,8 @@ pub fn named<'a>(
     name: &str,
 ) -> Result<Vec<&'a SeriesKey>, String> {
     let keys: Vec<&SeriesKey> = keys.collect();
-    let found: Vec<&SeriesKey> = keys.iter().copied().filter(|key| matches(name, key)).collect();
+    let pattern = Pattern::new(name);
+    let found: Vec<&SeriesKey> = keys.iter().copied().filter(|key| pattern.matches(key)).collect();
     if !found.is_empty() {
         return Ok(found);
     }

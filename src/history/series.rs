@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::index::{Index, IndexedPoint, IndexedRun};
 use super::key::SeriesKey;
 use super::lookback::Row;
-use super::marks::{Mark, Said};
+use super::marks::{About, Mark, Said};
 use super::tolerance::Floors;
 use crate::revision::BranchLine;
 use crate::suite::metric::Better;
@@ -57,6 +57,8 @@ pub struct Point {
     pub said: Option<Said>,
     /// Why a mark was set here.
     pub reason: Option<Arc<str>>,
+    /// Whether it was made from foreign data.
+    pub imported: bool,
     /// Whether it was measured with another compiler than the result before.
     pub other_toolchain: bool,
 }
@@ -70,9 +72,9 @@ pub struct LeftOut {
     pub off_branch: usize,
     /// Results without a commit.
     pub no_commit: usize,
-    /// Benchmarks that failed.
+    /// Benchmarks that failed or were interrupted.
     pub errored: usize,
-    /// Reports of a run that another file reports too.
+    /// Reports of a run that another file reports too, and results of one report that another one repeats.
     pub duplicates: usize,
     /// Files that could not be used: name and reason.
     pub files: Vec<(String, String)>,
@@ -83,6 +85,8 @@ pub struct LeftOut {
 pub struct View {
     /// The series, by key.
     pub series: Vec<Series>,
+    /// Benchmarks that failed or were interrupted: the key of a series without metric, and the place of the commit.
+    pub failed: Vec<(SeriesKey, (i64, i64))>,
     /// What was left out of them.
     pub left_out: LeftOut,
     /// The branch whose commits count; `None` where there is no repository and commit times give the order.
@@ -120,6 +124,8 @@ impl View {
         let places = Places::new(line);
         let mut by_key: Vec<Vec<Point>> = vec![Vec::new(); index.keys.len()];
         let mut runs = HashSet::new();
+        let mut known: HashMap<SameResult, usize> = HashMap::new();
+        let marks: Vec<About<'_>> = marks.iter().map(|mark| mark.event.about()).collect();
         for (number, report) in index.reports.iter().enumerate() {
             let run = match &report.content {
                 Ok(run) => run,
@@ -133,11 +139,23 @@ impl View {
                 continue;
             }
             view.reports += 1;
-            view.left_out.errored += run.errored as usize;
+            view.left_out.errored += run.errored.len();
             let standing: Vec<Standing> =
                 run.revisions.iter().map(|revision| places.standing(run, revision)).collect();
+            let newest = standing.iter().filter_map(Standing::place).max();
+            if let Some(place) = newest {
+                let keys = run.errored.iter().map(|&key| index.keys[key as usize].clone());
+                view.failed.extend(keys.map(|key| (key, place.in_all_series())));
+            }
+            let mut repeated = false;
             for point in &run.points {
                 if !kept[point.key as usize] {
+                    continue;
+                }
+                // A report that was made again with more in it, or joined from shards, repeats results of another file.
+                let same = SameResult::new(run, point);
+                if *known.entry(same).or_insert(number) != number {
+                    repeated = true;
                     continue;
                 }
                 match standing[usize::from(point.revision)] {
@@ -149,12 +167,13 @@ impl View {
                     }
                 }
             }
+            view.left_out.duplicates += usize::from(repeated);
         }
         view.series = by_key
             .into_iter()
             .enumerate()
             .filter(|(_, points)| !points.is_empty())
-            .map(|(number, points)| series(index, number, points, &places, marks))
+            .map(|(number, points)| series(index, number, points, &places, &marks))
             .collect();
         view.series.sort_by(|a, b| a.key.cmp(&b.key));
         view
@@ -170,6 +189,39 @@ enum Standing {
     NoCommit,
 }
 
+impl Standing {
+    fn place(&self) -> Option<Place> {
+        match self {
+            Self::At(place) => Some(*place),
+            _ => None,
+        }
+    }
+}
+
+/// What two results have in common only when they are one.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct SameResult {
+    key: u32,
+    commit: Arc<str>,
+    result_time: i64,
+    best: u64,
+    median: u64,
+    samples: u32,
+}
+
+impl SameResult {
+    fn new(run: &IndexedRun, point: &IndexedPoint) -> Self {
+        Self {
+            key: point.key,
+            commit: run.revisions[usize::from(point.revision)].commit.clone(),
+            result_time: run.result_time,
+            best: point.best.to_bits(),
+            median: point.median.to_bits(),
+            samples: point.samples,
+        }
+    }
+}
+
 /// The place of a commit: its time, made never to fall along the line, and its depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
@@ -180,12 +232,25 @@ struct Place {
     depth: Option<u32>,
 }
 
-struct Places(Option<HashMap<String, Place>>);
+impl Place {
+    /// Comparable between series: larger is newer.
+    fn in_all_series(&self) -> (i64, i64) {
+        (self.order_time, self.height)
+    }
+}
+
+struct Places {
+    /// The commits of the branch, where there is one.
+    on_branch: Option<HashMap<String, Place>>,
+    /// Commits that the repository has and the branch has not.
+    elsewhere: HashSet<String>,
+}
 
 impl Places {
     /// Skewed clocks give commits a time before that of their parents; along the line the largest time so far counts.
     fn new(line: Option<&BranchLine>) -> Self {
-        Self(line.map(|line| {
+        let elsewhere = line.map(|line| line.elsewhere.clone()).unwrap_or_default();
+        let on_branch = line.map(|line| {
             let mut commits: Vec<_> = line.commits.iter().collect();
             commits.sort_unstable_by_key(|(_, commit)| std::cmp::Reverse(commit.depth));
             let mut order_time = i64::MIN;
@@ -198,11 +263,12 @@ impl Places {
                     (id.clone(), Place { order_time, height, committed_at, depth: Some(commit.depth) })
                 })
                 .collect()
-        }))
+        });
+        Self { on_branch, elsewhere }
     }
 
     fn of(&self, commit: &str) -> Option<Place> {
-        self.0.as_ref()?.get(commit).copied()
+        self.on_branch.as_ref()?.get(commit).copied()
     }
 
     fn standing(&self, run: &IndexedRun, revision: &super::facts::RevisionFacts) -> Standing {
@@ -214,7 +280,8 @@ impl Places {
         }
         match self.of(&revision.commit) {
             Some(place) => Standing::At(place),
-            None if self.0.is_some() && !run.imported => Standing::OffBranch,
+            None if self.on_branch.is_some() && !run.imported => Standing::OffBranch,
+            None if self.elsewhere.contains(&*revision.commit) => Standing::OffBranch,
             None => {
                 let time = revision.committed_at.unwrap_or(run.result_time.div_euclid(1_000_000_000));
                 Standing::At(Place { order_time: time, height: i64::MIN, committed_at: time, depth: None })
@@ -228,7 +295,7 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         commit: run.revisions[usize::from(point.revision)].commit.clone(),
         committed_at: place.committed_at,
         position: 0,
-        place: (place.order_time, place.height),
+        place: place.in_all_series(),
         depth: place.depth,
         result_time: run.result_time,
         best: point.best,
@@ -239,18 +306,15 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         rustc: run.rustc.clone(),
         said: None,
         reason: None,
+        imported: run.imported,
         other_toolchain: false,
     }
 }
 
 /// The ratios of a result to the other commits of its report, as (commit, median here / median there): these were measured
-/// in turn, so their ratios are free of drift.
-pub fn interleaved(index: &Index, key: &SeriesKey, point: &Point) -> Vec<(Arc<str>, f64)> {
+/// in turn, so their ratios are free of drift. The series is named by its number among the keys of the index.
+pub fn interleaved(index: &Index, number: u32, point: &Point) -> Vec<(Arc<str>, f64)> {
     let Ok(run) = &index.reports[point.report].content else { return Vec::new() };
-    let Some(number) = index.keys.iter().position(|it| it == key).and_then(|it| u32::try_from(it).ok())
-    else {
-        return Vec::new();
-    };
     let sides = run.of_series(number);
     let Some(own) = sides.iter().find(|it| it.revision == point.revision) else { return Vec::new() };
     sides
@@ -267,7 +331,13 @@ pub fn interleaved(index: &Index, key: &SeriesKey, point: &Point) -> Vec<(Arc<st
         .collect()
 }
 
-fn series(index: &Index, number: usize, mut points: Vec<Point>, places: &Places, marks: &[Mark]) -> Series {
+fn series(
+    index: &Index,
+    number: usize,
+    mut points: Vec<Point>,
+    places: &Places,
+    marks: &[About<'_>],
+) -> Series {
     let key = &index.keys[number];
     points.sort_by_key(|point| (point.place, point.result_time));
     // Commits of one second stay two where the line tells them apart.
@@ -277,7 +347,7 @@ fn series(index: &Index, number: usize, mut points: Vec<Point>, places: &Places,
         points[later].position = position;
         points[later].other_toolchain = points[later].rustc != points[later - 1].rustc;
     }
-    for mark in marks.iter().filter(|mark| mark.event.is_about(key)) {
+    for mark in marks.iter().filter(|mark| index.names(number).any(|name| mark.is(name))) {
         let exact = points.iter().position(|point| *point.commit == *mark.event.commit);
         // A commit that was not measured: the change shows at the first one after it that was.
         let after = || {

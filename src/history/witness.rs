@@ -1,55 +1,58 @@
 //! The history as a second witness of a comparison: it adds reasons, and never decides.
 
+use std::collections::HashMap;
+
 use super::course::LookbackMode;
-use super::facts::Facts;
-use super::lookback::{distribution, z_score};
+use super::facts::{Facts, RevisionFacts};
+use super::key::SeriesKey;
+use super::lookback::{Distribution, distribution, z_score};
 use super::overview::{course, short};
 use super::series::{Point, Series, View};
 use super::status::{BASELINE_Z, MIN_EARLIER, clears_share};
 use crate::suite::metric::Better;
 
 /// What the history knows of the base and the head of a report, one sentence a finding.
-pub fn remarks(report: &Facts, view: &View) -> Vec<String> {
+pub fn remarks(report: &Facts, view: &View, mode: LookbackMode) -> Vec<String> {
     let revision = |name: &str| report.revisions.iter().position(|revision| &*revision.name == name);
     let (Some(base), Some(head)) = (revision("base"), revision("head")) else { return Vec::new() };
-    let base_commit = &report.revisions[base].commit;
+    let of_base: HashMap<&SeriesKey, f64> = report
+        .points
+        .iter()
+        .filter(|point| usize::from(point.revision) == base)
+        .map(|point| (&point.key, point.best))
+        .collect();
+    let known: HashMap<&SeriesKey, &Series> =
+        view.series.iter().map(|series| (&series.key, series)).collect();
     let mut remarks = Vec::new();
     for point in report.points.iter().filter(|point| usize::from(point.revision) == head && point.gate) {
-        let of_base =
-            report.points.iter().find(|other| other.key == point.key && usize::from(other.revision) == base);
-        let (Some(of_base), Some(series)) = (of_base, view.series.iter().find(|it| it.key == point.key))
-        else {
+        let (Some(&of_base), Some(series)) = (of_base.get(&point.key), known.get(&point.key)) else {
             continue;
         };
         // This very run may be in the history already.
         let points: Vec<Point> =
             series.points.iter().filter(|it| it.result_time != report.result_time).cloned().collect();
-        let history = Series { points, ..series.clone() };
-        remarks.extend(base_is_off(&history, base_commit, of_base.best));
-        remarks.extend(already_there(
-            &history,
-            base_commit,
-            of_base.best,
-            point.best,
-            view.branch.as_deref(),
-        ));
+        let history = Series { points, ..(*series).clone() };
+        let Some(through) = through(&history, &report.revisions[base]) else { continue };
+        let rows = course(&history, mode).rows;
+        let window = distribution(&rows[..through]);
+        if MIN_EARLIER <= through {
+            remarks.extend(base_is_off(&history, window, of_base));
+        }
+        remarks.extend(already_there(&history, through, window, of_base, point.best, view.branch.as_deref()));
     }
     remarks
 }
 
-/// Where the base's commit ends among the points; all of them when it was never measured.
-fn through(history: &Series, commit: &str) -> usize {
-    let last = history.points.iter().rposition(|point| *point.commit == *commit);
-    last.map_or(history.points.len(), |last| last + 1)
+/// Where the base's commit ends among the points: by its own results, else by its time. `None` where neither tells.
+fn through(history: &Series, base: &RevisionFacts) -> Option<usize> {
+    let last = history.points.iter().rposition(|point| point.commit == base.commit);
+    last.map(|last| last + 1).or_else(|| {
+        let time = base.committed_at?;
+        Some(history.points.partition_point(|point| point.place.0 <= time))
+    })
 }
 
-fn base_is_off(history: &Series, commit: &str, base: f64) -> Option<String> {
-    let rows = course(history, LookbackMode::Steps).rows;
-    let rows = &rows[..through(history, commit)];
-    if rows.len() < MIN_EARLIER {
-        return None;
-    }
-    let window = distribution(rows);
+fn base_is_off(history: &Series, window: Distribution, base: f64) -> Option<String> {
     let mean = window.mean?;
     let z = z_score(base, mean, window.sd, history.better)?;
     (BASELINE_Z < z.abs() && clears_share(base, mean)).then(|| {
@@ -68,15 +71,14 @@ fn base_is_off(history: &Series, commit: &str, base: f64) -> Option<String> {
 
 fn already_there(
     history: &Series,
-    commit: &str,
+    through: usize,
+    window: Distribution,
     base: f64,
     head: f64,
     branch: Option<&str>,
 ) -> Option<String> {
-    let since = through(history, commit);
-    let rows = course(history, LookbackMode::Steps).rows;
-    let sd = distribution(&rows[..since]).sd.unwrap_or(0.0);
-    let newer = &history.points[since..];
+    let sd = window.sd.unwrap_or(0.0);
+    let newer = &history.points[through..];
     let newest = newer.last()?;
     let worse = |value: f64| match history.better {
         Better::Lower => base < value && clears_share(value, base),

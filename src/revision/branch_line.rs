@@ -13,6 +13,8 @@ pub struct BranchLine {
     pub name: String,
     /// The wanted commits that are on it.
     pub commits: HashMap<String, BranchCommit>,
+    /// The wanted commits that the repository has and that are not on it.
+    pub elsewhere: HashSet<String>,
     /// Whether history ends early because the clone is shallow.
     pub is_cut: bool,
 }
@@ -59,6 +61,11 @@ impl Repository {
             next = commit.parent_ids().next().map(gix::Id::detach);
             depth += 1;
         }
+        let is_elsewhere = |commit: &&&str| {
+            let id = gix::ObjectId::from_hex(commit.as_bytes()).ok();
+            !line.commits.contains_key(**commit) && id.is_some_and(|id| local.has_object(id))
+        };
+        line.elsewhere = wanted.iter().filter(is_elsewhere).map(|commit| (*commit).to_owned()).collect();
         Ok(line)
     }
 

@@ -1,13 +1,16 @@
 //! `history add`: reports into the store.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::open::mode_of_the_suite;
 use super::{Common, History};
 use crate::cli::judge::read_file;
 use crate::error::{Error, ExitCode};
 use crate::history::facts::Facts;
+use crate::history::key::SeriesKey;
 use crate::history::store::Added;
 use crate::history::witness::remarks;
 use crate::report::json;
@@ -27,7 +30,7 @@ pub(super) struct AddArgs {
 
 /// Adds every file, or none when one is no report.
 pub(super) fn add(args: &AddArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let history = History::find(args.common.history.as_deref())?;
+    let history = History::find(args.common.history.as_deref(), None)?;
     for path in &args.files {
         let bytes = read_file(path)?;
         json::read_json(&bytes)
@@ -52,17 +55,24 @@ pub(in crate::cli) fn record(history: &History, report: &Report, ui: &Ui) -> Res
 }
 
 /// What the history knows of a report's base and head, where there is one. It adds words and never fails a run.
-pub(in crate::cli) fn witness(report: &Report, directory: Option<&Path>, ui: &Ui) -> Vec<String> {
-    let Ok(history) = History::find(directory) else { return Vec::new() };
+pub(in crate::cli) fn witness(
+    report: &Report,
+    directory: Option<&Path>,
+    manifest: Option<&Path>,
+    ui: &Ui,
+) -> Vec<String> {
+    let Ok(history) = History::find(directory, manifest) else { return Vec::new() };
     if !history.store.directory().is_dir() {
         return Vec::new();
     }
     let ask = || -> Result<Vec<String>, Error> {
         let facts = Facts::read(json::json(report).as_bytes()).map_err(Error::Internal)?;
+        let mode = mode_of_the_suite(manifest)?;
         let loaded = history.load(None, ui)?;
         let facts = loaded.rekeys.facts(facts);
-        let view = loaded.view(|_, key| facts.points.iter().any(|point| point.key == *key));
-        Ok(remarks(&facts, &view))
+        let keys: HashSet<&SeriesKey> = facts.points.iter().map(|point| &point.key).collect();
+        let view = loaded.view(|_, key| keys.contains(key));
+        Ok(remarks(&facts, &view, mode))
     };
     ask().unwrap_or_else(|error| {
         ui.warn(format!("the history was not asked: {error}"));

@@ -5,10 +5,14 @@ use std::collections::BTreeSet;
 use clap::Args;
 
 use super::History;
+use super::open::beside;
 use crate::cli::compare::SuiteArgs;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
-use crate::gate::{self, Command, HeadRequest, Outcome, Request};
+use crate::gate::{self, Command, HeadRequest, Outcome, Request, Setting};
+use crate::history::index::Index;
+use crate::history::key::{SeriesKey, fingerprint};
+use crate::history::rekey::Rekeys;
 use crate::report::model::Report;
 use crate::report::text::visible;
 use crate::revision::{Commit, Repository};
@@ -42,26 +46,32 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
         ));
     }
     let environment = Environment::of_this_process()?;
-    let history = History::find(args.history.as_deref())?;
-    let repository = Repository::discover(&environment.cwd)?;
-    let commits = commits(&repository, &args.range, args.every)?;
-    let known = if args.again { BTreeSet::new() } else { known(&history)? };
-    let (done, open): (Vec<Commit>, Vec<Commit>) =
-        commits.into_iter().partition(|commit| known.contains(commit.id.as_str()));
-    ui.status(
-        "Backfilling",
-        format!("{} commits, {} of them are in the history already", open.len() + done.len(), done.len()),
-    );
     let request = args.suite.request(Command::Run, HeadRequest::WorkingTree)?;
-    let (mut before, mut stored, mut skipped): (Option<Commit>, usize, usize) = (None, 0, 0);
-    for (place, commit) in open.iter().enumerate() {
+    let manifest = request.manifest_path.as_deref();
+    let history = History::find(args.history.as_deref(), manifest)?;
+    let repository = Repository::discover(&beside(manifest, &environment.cwd))?;
+    let commits = commits(&repository, &args.range, args.every)?;
+    let known = match args.again {
+        true => BTreeSet::new(),
+        false => known(&history, &gate::setting(&request, &environment, ui)?)?,
+    };
+    let done = commits.iter().filter(|commit| known.contains(commit.id.as_str())).count();
+    let open = commits.len() - done;
+    ui.status("Backfilling", format!("{} commits, {done} of them are in the history already", commits.len()));
+    let (mut before, mut stored, mut skipped): (Option<&Commit>, usize, usize) = (None, 0, 0);
+    for commit in &commits {
+        if known.contains(commit.id.as_str()) {
+            before = Some(commit);
+            continue;
+        }
         let subject = visible(&commit.subject);
-        ui.status("Commit", format!("{} of {}: {} ({subject})", place + 1, open.len(), commit.id.short()));
-        match measure(&request, before.as_ref(), commit, &environment, ui) {
+        let place = stored + skipped + 1;
+        ui.status("Commit", format!("{place} of {open}: {} ({subject})", commit.id.short()));
+        match measure(&request, before, commit, &environment, ui) {
             Ok(report) => {
                 super::record(&history, &report, ui)?;
                 stored += 1;
-                before = Some(commit.clone());
+                before = Some(commit);
             }
             Err(Error::Interrupted) => {
                 ui.note(format!("{stored} reports are stored; the same command goes on from there"));
@@ -76,8 +86,8 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
             }
         }
     }
-    ui.status("Backfilled", format!("{stored} commits, {skipped} skipped, {} were there before", done.len()));
-    if stored == 0 && done.is_empty() {
+    ui.status("Backfilled", format!("{stored} commits, {skipped} skipped, {done} were there before"));
+    if stored == 0 && 0 < open {
         return Err(Error::Execution(
             "none of the commits could be measured; the reasons are above".to_owned(),
         ));
@@ -110,12 +120,23 @@ fn commits(repository: &Repository, range: &str, every: u32) -> Result<Vec<Commi
     Ok(commits)
 }
 
-/// The commits that the history has results of.
-fn known(history: &History) -> Result<BTreeSet<String>, Error> {
-    let index = crate::history::index::Index::load(&history.store)?;
+/// The commits that the history has results of that may stand in one series with those of this machine and these flags.
+fn known(history: &History, setting: &Setting) -> Result<BTreeSet<String>, Error> {
+    let (rekeys, _) = history.store.rekeys()?;
+    let (index, _) = Rekeys::new(&rekeys).index(Index::load(&history.store)?);
+    let machine = fingerprint(Some(&setting.machine));
+    let features = setting.features.join(" ");
+    let is_ours = |key: &SeriesKey| {
+        key.machine == machine
+            && key.profile == setting.toolchain.profile
+            && key.triple == setting.toolchain.target
+            && key.features == features
+    };
+    let ours: Vec<bool> = index.keys.iter().map(is_ours).collect();
     let runs = index.reports.iter().filter_map(|report| report.content.as_ref().ok());
-    let heads = runs.flat_map(|run| {
-        let of_points: BTreeSet<u8> = run.points.iter().map(|point| point.revision).collect();
+    let heads = runs.filter(|run| !run.imported).flat_map(|run| {
+        let points = run.points.iter().filter(|point| ours[point.key as usize]);
+        let of_points: BTreeSet<u8> = points.map(|point| point.revision).collect();
         run.revisions
             .iter()
             .enumerate()

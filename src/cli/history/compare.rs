@@ -1,5 +1,6 @@
 //! `history compare`: a report held against a baseline of the history and the window up to it.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,10 +13,14 @@ use crate::cli::answers::{Answers, pretty};
 use crate::cli::judge::read_file;
 use crate::cli::options::one_of;
 use crate::error::{Error, ExitCode};
-use crate::history::compare::{ComparedRow, RowStatus, Until, compare_report};
-use crate::history::facts::Facts;
+use crate::history::compare::{ComparedRow, RowStatus, Rules, Until, compare_report};
+use crate::history::facts::{Facts, RevisionFacts};
+use crate::history::overview::short;
 use crate::history::render::compare as render;
+use crate::history::series::View;
 use crate::history::status::{DEFAULT_PERCENT, DEFAULT_Z, Thresholds};
+use crate::report::text::visible;
+use crate::revision::{Commit, Repository};
 use crate::ui::Ui;
 
 /// Arguments of `history compare`.
@@ -47,7 +52,7 @@ pub(super) struct CompareArgs {
     pub(super) common: Common,
 }
 
-/// Compares and shows the rows.
+/// Compares and shows the rows. 1 for a row that is to fail, 6 where nothing could be compared.
 pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
@@ -68,9 +73,11 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     let report = loaded.rekeys.facts(report);
     let view = loaded.view(|_, _| true);
-    let until = until(args, &history, &report)?;
+    let until = until(args, &history, &view, &report, ui)?;
     let thresholds = Thresholds { z: args.threshold_z, percent: args.threshold };
-    let rows = compare_report(&report, &view, until, thresholds, mode, args.all_metrics);
+    let own_commit = args.baseline.is_some() || head(&report).is_some_and(|head| head.dirty);
+    let rules = Rules { until, own_commit, thresholds, mode, all_metrics: args.all_metrics };
+    let rows = compare_report(&report, &view, rules);
     outputs.write(ui, |format| match format {
         "json" => {
             let counts = render::counts(&rows);
@@ -81,55 +88,122 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     })?;
     let failing: Vec<&ComparedRow> = rows.iter().filter(|row| fail_on.contains(&row.status)).collect();
     match failing.first() {
+        None if !rows.iter().any(|row| row.status.is_compared()) => {
+            ui.error(format!("nothing was compared: {}", nothing(&history, &view, &rows)));
+            Ok(ExitCode::NotMeasured)
+        }
         None => Ok(ExitCode::Success),
         Some(first) => {
             let more =
                 if 1 < failing.len() { format!(" and {} more", failing.len() - 1) } else { String::new() };
-            ui.error(format!(
-                "{} {}{more} (--fail-on)",
-                crate::report::text::visible(&first.benchmark),
-                first.status
-            ));
+            ui.error(format!("{} {}{more} (--fail-on)", visible(&first.benchmark), first.status));
             Ok(ExitCode::GateFailed)
         }
     }
 }
 
-/// Which commits may be the baseline.
-fn until(args: &CompareArgs, history: &History, report: &Facts) -> Result<Until, Error> {
-    let head = report.revisions.iter().rev().find(|revision| &*revision.name == "head");
-    let head = head.or(report.revisions.last());
-    let Some(repository) = &history.repository else {
-        return Ok(match head.and_then(|head| head.committed_at) {
-            Some(time) => Until::Before(time),
-            None => Until::Newest,
-        });
-    };
-    if let Some(spec) = &args.baseline {
-        let commit = repository.resolve(spec)?;
-        return depth_of(args, repository, &commit, 0);
+/// Why no row has a baseline that it can be compared with.
+fn nothing(history: &History, view: &View, rows: &[ComparedRow]) -> String {
+    if let Some(row) = rows.first() {
+        return format!("{} {}: {}", visible(&row.benchmark), row.status, visible(&row.reason));
     }
-    let Some(head) = head.filter(|head| !head.commit.is_empty()) else { return Ok(Until::Newest) };
-    let Ok(commit) = repository.resolve(&head.commit) else { return Ok(Until::Newest) };
-    depth_of(args, repository, &commit, usize::from(!head.dirty))
+    match view.series.is_empty() {
+        true => format!("the history {} has no series", history.store.directory().display()),
+        false => {
+            "the report has no result of a metric that gates; --all-metrics takes the others, too".to_owned()
+        }
+    }
 }
 
-/// The depth of a commit on the branch, or of where it left the branch; so many commits before it where it is on it.
-fn depth_of(
+/// The revision that is compared.
+fn head(report: &Facts) -> Option<&RevisionFacts> {
+    report.revisions.iter().rev().find(|revision| &*revision.name == "head").or(report.revisions.last())
+}
+
+/// Which commits may be the baseline. Where that is a guess, it is said.
+fn until(
     args: &CompareArgs,
-    repository: &crate::revision::Repository,
-    commit: &crate::revision::Commit,
-    before: usize,
+    history: &History,
+    view: &View,
+    report: &Facts,
+    ui: &Ui,
+) -> Result<Until, Error> {
+    if let Some(spec) = &args.baseline {
+        return named(spec, args, history, view, ui);
+    }
+    let Some(head) = head(report).filter(|head| !head.commit.is_empty()) else {
+        ui.note("the report names no commit of head, so the newest stored results are the baseline");
+        return Ok(Until::Newest);
+    };
+    // A tree with changes that are not committed is later than its commit.
+    let before = i64::from(!head.dirty);
+    let commit = history.repository.as_ref().map(|repository| (repository, repository.resolve(&head.commit)));
+    if let Some((repository, Ok(commit))) = commit {
+        return at(args, repository, &commit, head.dirty, ui);
+    }
+    match head.committed_at {
+        Some(time) => {
+            if history.repository.is_some() {
+                ui.note(format!(
+                    "the repository does not know commit {}, so results of before its time are the baseline",
+                    short(&visible(&head.commit))
+                ));
+            }
+            Ok(Until::Time(time - before))
+        }
+        None => {
+            ui.note(format!(
+                "nothing says when commit {} was made, so the newest stored results are the baseline",
+                short(&visible(&head.commit))
+            ));
+            Ok(Until::Newest)
+        }
+    }
+}
+
+/// The baseline that was named: a commit of the history, else a revision.
+fn named(spec: &str, args: &CompareArgs, history: &History, view: &View, ui: &Ui) -> Result<Until, Error> {
+    let mut points = view.series.iter().flat_map(|series| &series.points);
+    if let Some(point) = points.find(|point| *point.commit == *spec && point.depth.is_none()) {
+        return Ok(Until::Time(point.committed_at));
+    }
+    match &history.repository {
+        Some(repository) => at(args, repository, &repository.resolve(spec)?, true, ui),
+        None => Err(Error::Usage(format!(
+            "`--baseline {spec}`: the history has no result of that commit, and there is no repository that knows it"
+        ))),
+    }
+}
+
+/// Up to a commit of the branch, or where it left the branch; on the branch the commit itself counts where it is asked for.
+fn at(
+    args: &CompareArgs,
+    repository: &Repository,
+    commit: &Commit,
+    with_itself: bool,
+    ui: &Ui,
 ) -> Result<Until, Error> {
     let (name, tip) = match &args.common.branch {
         Some(branch) => (branch.clone(), repository.resolve(branch)?),
         None => repository.default_branch_tip()?,
     };
-    let wanted = std::collections::HashSet::from([commit.id.as_str()]);
+    let wanted = HashSet::from([commit.id.as_str()]);
     let line = repository.branch_line(name.clone(), &tip, &wanted)?;
     if let Some(found) = line.commits.get(commit.id.as_str()) {
-        return Ok(Until::Depth(found.depth + u32::try_from(before).unwrap_or(0)));
+        let before = u32::from(!with_itself);
+        return Ok(Until::Depth {
+            depth: found.depth + before,
+            time: found.committed_at - i64::from(before),
+        });
     }
-    let left = repository.left_line(name, &tip, commit)?;
-    Ok(left.map_or(Until::Newest, Until::Depth))
+    let Some(depth) = repository.left_line(name.clone(), &tip, commit)? else {
+        ui.note(format!(
+            "commit {} and {} have no commit in common here, so the newest stored results are the baseline",
+            commit.id.short(),
+            visible(&name)
+        ));
+        return Ok(Until::Newest);
+    };
+    let left = repository.resolve(&format!("{}~{depth}", tip.id.as_str()))?;
+    Ok(Until::Depth { depth, time: left.committed_at.as_second() })
 }

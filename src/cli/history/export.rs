@@ -6,6 +6,7 @@ use super::{Common, History};
 use crate::cli::answers::Answers;
 use crate::error::{Error, ExitCode};
 use crate::history::import::table;
+use crate::history::marks::Pattern;
 use crate::history::select::named;
 use crate::ui::Ui;
 
@@ -31,11 +32,13 @@ pub(super) fn export(args: &ExportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Answers::parse(&args.common.output.format, &["csv"])?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
+    let mut patterns = Vec::new();
     for bench in &args.benches {
         named(loaded.index.keys.iter(), bench).map_err(Error::Usage)?;
+        patterns.push(Pattern::new(bench));
     }
     let view = loaded.view(|_, key| {
-        (args.benches.is_empty() || args.benches.iter().any(|name| crate::history::marks::matches(name, key)))
+        (patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(key)))
             && (args.metric.is_empty() || args.metric.contains(&key.metric))
             && args.machine.as_ref().is_none_or(|machine| *machine == key.machine)
     });

@@ -45,7 +45,7 @@ pub(super) fn import(args: &ImportArgs, ui: &Ui) -> Result<ExitCode, Error> {
             nearest(&args.from, SOURCES).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         return Err(Error::Usage(format!("`--from {}`: not one of {}{near}", args.from, SOURCES.join(", "))));
     }
-    let history = History::find(args.common.history.as_deref())?;
+    let history = History::find(args.common.history.as_deref(), None)?;
     let mut records = Records::default();
     for path in &args.paths {
         let read = read(path, args, &history)?;

@@ -115,7 +115,7 @@ fn as_json(report: &IndexedReport) -> Value {
                 "name": it.name.as_ref(), "commit": it.commit.as_ref(), "dirty": it.dirty,
             })).collect::<Vec<_>>(),
             "values": run.points.len(),
-            "errored": run.errored,
+            "errored": run.errored.len(),
         }),
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::open::now;
+use super::open::{Loaded, now};
 use super::{Common, History};
 use crate::error::{Error, ExitCode};
 use crate::history::marks::{Action, Event};
@@ -39,15 +39,19 @@ pub(super) fn mark(args: &MarkArgs, begins: bool, ui: &Ui) -> Result<ExitCode, E
     }
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
-    let about = named(loaded.index.keys.iter(), &args.bench).map_err(Error::Usage)?.len();
+    named(loaded.index.keys.iter(), &args.bench).map_err(Error::Usage)?;
     let known = |commit: &str| {
         let runs = loaded.index.reports.iter().filter_map(|report| report.content.as_ref().ok());
         runs.flat_map(|run| &run.revisions).any(|revision| *revision.commit == *commit)
     };
-    let resolved = history.repository.as_ref().and_then(|repository| repository.resolve(&args.commit).ok());
-    let commit = match resolved {
-        Some(commit) => commit.id.as_str().to_owned(),
-        None if known(&args.commit) => args.commit.clone(),
+    let resolve = || history.repository.as_ref()?.resolve(&args.commit).ok();
+    // A tag may have the name that an import gave a commit: what the history holds is meant.
+    let commit = match known(&args.commit) {
+        true => Some(args.commit.clone()),
+        false => resolve().map(|commit| commit.id.as_str().to_owned()),
+    };
+    let commit = match commit {
+        Some(commit) => commit,
         None => {
             return Err(Error::Usage(format!(
                 "commit {} is neither in the repository nor in the history; check its name",
@@ -65,8 +69,27 @@ pub(super) fn mark(args: &MarkArgs, begins: bool, ui: &Ui) -> Result<ExitCode, E
         reason: args.reason.clone(),
         at: now(),
     };
+    let about = about(&event, &loaded);
+    if about == 0 {
+        let metric = args.metric.iter().map(|metric| format!(" --metric {metric}"));
+        let machine = args.machine.iter().map(|machine| format!(" --machine {machine}"));
+        let narrowed: String = metric.chain(machine).collect();
+        return Err(Error::Usage(match narrowed.is_empty() {
+            true => format!("`{}` has no result in the history", args.bench),
+            false => format!("no series of `{0}` has{narrowed}; `history show {0}` names them", args.bench),
+        }));
+    }
     history.store.add_event(&event)?;
     let what = if begins { "Marked" } else { "Unmarked" };
     ui.status(what, format!("{} at {commit} ({about} series)", args.bench));
     Ok(ExitCode::Success)
+}
+
+/// How many series with results an event is about.
+fn about(event: &Event, loaded: &Loaded) -> usize {
+    let about = event.about();
+    let measured = loaded.index.measured();
+    let is_meant =
+        |&number: &usize| measured[number] && loaded.index.names(number).any(|name| about.is(name));
+    (0..loaded.index.keys.len()).filter(is_meant).count()
 }

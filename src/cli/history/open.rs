@@ -1,6 +1,6 @@
 //! Where a history is, and what is in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Common;
 use crate::cli::options::one_of;
@@ -13,6 +13,7 @@ use crate::history::rekey::Rekeys;
 use crate::history::series::{View, wanted_commits};
 use crate::history::store::Store;
 use crate::revision::{BranchLine, Repository, RevisionError};
+use crate::suite::keys::nearest;
 use crate::ui::Ui;
 
 /// The place of histories below the git directory that all worktrees share.
@@ -36,15 +37,15 @@ pub(crate) struct Loaded {
 }
 
 impl History {
-    /// The history at that directory, else the one of the repository around the working directory.
+    /// The history at that directory, else the one of the repository around the manifest that was named, or around the
+    /// working directory.
     ///
     /// # Errors
     ///
     /// When no directory is named and there is no repository.
-    pub(crate) fn find(directory: Option<&Path>) -> Result<Self, Error> {
-        let cwd = std::env::current_dir()
-            .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))?;
-        let repository = match Repository::discover(&cwd) {
+    pub(crate) fn find(directory: Option<&Path>, manifest: Option<&Path>) -> Result<Self, Error> {
+        let cwd = working_directory()?;
+        let repository = match Repository::discover(&beside(manifest, &cwd)) {
             Ok(repository) => Some(repository),
             Err(RevisionError::NoRepository { .. }) if directory.is_some() => None,
             Err(RevisionError::NoRepository { start }) => {
@@ -65,7 +66,7 @@ impl History {
 
     /// The history of these arguments, to be read: a directory that was named must be there.
     pub(super) fn existing(common: &Common) -> Result<Self, Error> {
-        let history = Self::find(common.history.as_deref())?;
+        let history = Self::find(common.history.as_deref(), None)?;
         if history.named && !history.store.directory().is_dir() {
             return Err(Error::Usage(format!(
                 "there is no history at {}; check --history, or store a report there with `history add`",
@@ -115,6 +116,24 @@ impl Loaded {
         View::new(&self.index, self.line.as_ref(), &self.marks, keep)
     }
 
+    /// Refuses a metric that no series has, in a history that has some.
+    pub(super) fn know_metrics(&self, metrics: &[String]) -> Result<(), Error> {
+        let mut known: Vec<&str> = self.index.keys.iter().map(|key| key.metric.as_str()).collect();
+        known.retain(|metric| !metric.is_empty());
+        known.sort_unstable();
+        known.dedup();
+        match metrics.iter().find(|metric| !known.is_empty() && !known.contains(&metric.as_str())) {
+            None => Ok(()),
+            Some(unknown) => {
+                let hint = match nearest(unknown, &known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("it has {}", known.join(", ")),
+                };
+                Err(Error::Usage(format!("`--metric {unknown}`: the history has no such metric; {hint}")))
+            }
+        }
+    }
+
     /// Which series gate, by their newest report.
     pub(crate) fn gated(&self) -> Vec<bool> {
         let mut gated = vec![false; self.index.keys.len()];
@@ -130,12 +149,25 @@ impl Loaded {
 
 /// `--lookback`, else what the nearest manifest that says something says.
 pub(super) fn mode(word: Option<&str>) -> Result<LookbackMode, Error> {
-    if let Some(word) = word {
-        return one_of("--lookback", word, LookbackMode::ALL, LookbackMode::as_str);
+    match word {
+        Some(word) => one_of("--lookback", word, LookbackMode::ALL, LookbackMode::as_str),
+        None => mode_of_the_suite(None),
     }
-    let cwd = std::env::current_dir()
-        .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))?;
-    for directory in cwd.ancestors() {
+}
+
+fn working_directory() -> Result<PathBuf, Error> {
+    std::env::current_dir()
+        .map_err(|error| Error::Execution(format!("failed to find the working directory: {error}")))
+}
+
+/// The directory of a manifest.
+pub(super) fn beside(manifest: Option<&Path>, cwd: &Path) -> PathBuf {
+    manifest.and_then(Path::parent).map_or_else(|| cwd.to_owned(), |parent| cwd.join(parent))
+}
+
+/// What the nearest manifest that says something says.
+pub(super) fn mode_of_the_suite(manifest: Option<&Path>) -> Result<LookbackMode, Error> {
+    for directory in beside(manifest, &working_directory()?).ancestors() {
         let path = directory.join("Cargo.toml");
         let Ok(text) = fs_err::read_to_string(&path) else { continue };
         // A manifest that cargo cannot read is told of by the verbs that ask cargo.

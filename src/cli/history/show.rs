@@ -73,7 +73,10 @@ pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let chosen = args.series.choose(&view)?;
     let others: Vec<&Series> = view.series.iter().filter(|series| series.key != chosen.key).collect();
     let course = course(chosen, mode);
-    let ratios = |point: &Point| interleaved(&loaded.index, &chosen.key, point);
+    let number =
+        loaded.index.keys.iter().zip(0..).find(|(key, _)| **key == chosen.key).map(|(_, number)| number);
+    let ratios =
+        |point: &Point| number.map_or_else(Vec::new, |number| interleaved(&loaded.index, number, point));
     let changes = changes(chosen, ratios, method, min_change);
     outputs.write(ui, |format| match format {
         "json" => {

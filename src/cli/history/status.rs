@@ -8,8 +8,9 @@ use super::{Common, History};
 use crate::cli::answers::{Answers, pretty};
 use crate::cli::options::one_of;
 use crate::error::{Error, ExitCode};
-use crate::history::overview::statuses;
+use crate::history::overview::{Overview, statuses};
 use crate::history::render;
+use crate::history::series::View;
 use crate::history::status::Status;
 use crate::ui::Ui;
 
@@ -17,7 +18,7 @@ use crate::ui::Ui;
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", |arg| arg.help("Write the statuses as terminal or json, to PATH or to stdout (repeatable)")))]
 pub(super) struct StatusArgs {
-    /// End with status 1 when a benchmark is: regressed, improved, insufficient (repeatable)
+    /// End with status 1 when a benchmark is: regressed, improved, insufficient (repeatable); with 6 when nothing was judged
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     fail_on: Vec<String>,
     /// Only this metric (repeatable); default: those that gate
@@ -29,7 +30,7 @@ pub(super) struct StatusArgs {
     pub(super) common: Common,
 }
 
-/// Shows the statuses.
+/// Shows the statuses. 1 for a status that is to fail, 6 where one could fail and there is none.
 pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
@@ -40,22 +41,29 @@ pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
         .collect::<Result<_, _>>()?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
+    loaded.know_metrics(&args.metric)?;
     let gated = loaded.gated();
     let view = loaded.view(|number, key| match args.metric.is_empty() {
         true => gated[number],
         false => args.metric.contains(&key.metric),
     });
-    let statuses = statuses(&view, mode);
+    let overview = statuses(&view, mode);
+    let statuses = &overview.benchmarks;
     outputs.write(ui, |format| match format {
-        "json" => pretty(&render::json::status(&view, &statuses, mode)),
-        _ => render::status::text(&view, &statuses),
+        "json" => pretty(&render::json::status(&view, &overview, mode)),
+        _ => render::status::text(&view, &overview),
     })?;
     if statuses.is_empty() {
-        ui.note("the history holds no results to judge; `cargo benchgate run --record` stores one");
+        let why = nothing(&history, &view, &overview);
+        if !fail_on.is_empty() {
+            ui.error(format!("nothing was judged: {why} (--fail-on)"));
+            return Ok(ExitCode::NotMeasured);
+        }
+        ui.note(format!("nothing was judged: {why}"));
     }
     let failing: Vec<String> = statuses
         .iter()
-        .zip(render::status::benchmark_labels(&view, &statuses))
+        .zip(render::status::benchmark_labels(&view, statuses))
         .filter(|(it, _)| fail_on.contains(&it.status))
         .map(|(it, label)| format!("{label} {}", it.status))
         .collect();
@@ -68,5 +76,24 @@ pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
             ui.error(format!("{}{more} (--fail-on)", shown.join(", ")));
             Ok(ExitCode::GateFailed)
         }
+    }
+}
+
+/// Why there is no status.
+fn nothing(history: &History, view: &View, overview: &Overview) -> String {
+    if !history.store.directory().is_dir() {
+        return format!(
+            "there is no history at {}; `history pull REMOTE` brings one, `cargo benchgate run --record` begins one",
+            history.store.directory().display()
+        );
+    }
+    let mut lines = render::status::gone(view, overview);
+    lines.extend(render::left_out(&view.left_out, view.branch.as_deref(), view.is_cut));
+    match lines.is_empty() {
+        true => {
+            "the history holds no results of what is asked for; `cargo benchgate run --record` stores some"
+                .to_owned()
+        }
+        false => lines.join("; "),
     }
 }

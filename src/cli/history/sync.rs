@@ -33,7 +33,7 @@ pub(super) fn push(args: &SyncArgs, ui: &Ui) -> Result<ExitCode, Error> {
 
 /// The remote's files to us.
 pub(super) fn pull(args: &SyncArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let history = History::find(args.common.history.as_deref())?;
+    let history = History::find(args.common.history.as_deref(), None)?;
     let moved = sync::pull(&history.store, repository(&history)?, &args.remote, &environment())?;
     say("Pulled", "from", &moved, args, ui);
     Ok(ExitCode::Success)

@@ -6,7 +6,7 @@ use super::time;
 use crate::history::change::{Changes, Joined};
 use crate::history::course::{Course, LookbackMode};
 use crate::history::lookback::{rolling, z_score};
-use crate::history::overview::{BenchmarkStatus, SeriesStatus, found_steps, reason};
+use crate::history::overview::{Overview, SeriesStatus, found_steps, reason};
 use crate::history::series::{LeftOut, Series, View};
 
 /// The version of these schemas.
@@ -47,8 +47,9 @@ pub fn left_out(left_out: &LeftOut) -> Value {
 }
 
 /// `history status`.
-pub fn status(view: &View, statuses: &[BenchmarkStatus], mode: LookbackMode) -> Value {
-    let benchmarks: Vec<Value> = statuses
+pub fn status(view: &View, overview: &Overview, mode: LookbackMode) -> Value {
+    let benchmarks: Vec<Value> = overview
+        .benchmarks
         .iter()
         .map(|it| {
             let deciding = it.deciding();
@@ -60,12 +61,24 @@ pub fn status(view: &View, statuses: &[BenchmarkStatus], mode: LookbackMode) -> 
             value
         })
         .collect();
+    let gone: Vec<Value> = overview
+        .gone
+        .iter()
+        .map(|&index| {
+            let series = &view.series[index];
+            let mut value = key(series);
+            value["commit"] = json!(series.newest().commit.as_ref());
+            value["value"] = json!(series.newest().best);
+            value
+        })
+        .collect();
     json!({
         "schema_version": SCHEMA_VERSION,
         "lookback": mode.as_str(),
         "branch": view.branch,
         "reports": view.reports,
         "benchmarks": benchmarks,
+        "gone": gone,
         "left_out": left_out(&view.left_out),
     })
 }

@@ -85,7 +85,7 @@ pub fn left_out(left_out: &LeftOut, branch: Option<&str>, is_cut: bool) -> Vec<S
     };
     say(left_out.dirty, "results of trees with uncommitted files");
     say(left_out.no_commit, "results without a commit");
-    say(left_out.errored, "benchmarks that failed");
+    say(left_out.errored, "benchmarks that failed or were interrupted");
     say(left_out.duplicates, "reports of runs that another file reports too");
     let branch = visible(branch.unwrap_or("the branch"));
     say(

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{change, left_out, optional, table, value};
+use super::{change, left_out, optional, series_name, table, value};
 use crate::history::key::SeriesKey;
-use crate::history::overview::{BenchmarkStatus, found_steps, reason, short};
+use crate::history::overview::{BenchmarkStatus, Overview, found_steps, reason, short};
 use crate::history::series::View;
 use crate::history::status::Status;
 use crate::report::text::visible;
@@ -12,6 +12,8 @@ use crate::suite::identity::{BenchmarkIdentity, labels};
 
 /// Steps that are listed.
 const SHOWN_STEPS: usize = 10;
+/// Series that are no longer measured and are listed.
+const SHOWN_GONE: usize = 10;
 
 /// The labels of the benchmarks, told apart.
 pub fn benchmark_labels(view: &View, statuses: &[BenchmarkStatus]) -> Vec<String> {
@@ -21,7 +23,8 @@ pub fn benchmark_labels(view: &View, statuses: &[BenchmarkStatus]) -> Vec<String
 }
 
 /// The table, the counts, the steps found, and what was left out.
-pub fn text(view: &View, statuses: &[BenchmarkStatus]) -> String {
+pub fn text(view: &View, overview: &Overview) -> String {
+    let statuses = &overview.benchmarks[..];
     let mut text = String::new();
     if statuses.is_empty() {
         text.push_str("no results\n");
@@ -49,7 +52,8 @@ pub fn text(view: &View, statuses: &[BenchmarkStatus]) -> String {
             steps.len(),
             if steps.len() == 1 { "" } else { "s" }
         );
-        for step in steps.iter().rev().take(SHOWN_STEPS) {
+        // The benchmarks come worst first, and so do their steps.
+        for step in steps.iter().take(SHOWN_STEPS) {
             let _ = writeln!(
                 text,
                 "  {} {} {} at {}",
@@ -63,11 +67,32 @@ pub fn text(view: &View, statuses: &[BenchmarkStatus]) -> String {
             let _ = writeln!(text, "  and {} more", steps.len() - SHOWN_STEPS);
         }
     }
+    for line in gone(view, overview) {
+        text.push_str(&line);
+        text.push('\n');
+    }
     for line in left_out(&view.left_out, view.branch.as_deref(), view.is_cut) {
         text.push_str(&line);
         text.push('\n');
     }
     text
+}
+
+/// The series that are no longer measured, a line each.
+pub fn gone(view: &View, overview: &Overview) -> Vec<String> {
+    let line = |&index: &usize| {
+        let series = &view.series[index];
+        format!(
+            "left out {}: it is no longer measured, its newest result is of {}",
+            series_name(&series.key),
+            short(&visible(&series.newest().commit))
+        )
+    };
+    let mut lines: Vec<String> = overview.gone.iter().take(SHOWN_GONE).map(line).collect();
+    if SHOWN_GONE < overview.gone.len() {
+        lines.push(format!("and {} more that are no longer measured", overview.gone.len() - SHOWN_GONE));
+    }
+    lines
 }
 
 /// How many benchmarks have which status.

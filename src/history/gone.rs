@@ -1,0 +1,79 @@
+//! Which series are no longer measured: a benchmark that was removed, a metric that was turned off, a machine that was
+//! retired. Their last status is a matter of the past.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::key::SeriesKey;
+use super::lookback::WINDOW;
+use super::series::View;
+use crate::suite::identity::BenchmarkIdentity;
+
+/// A benchmark is gone that has nothing at any of so many of the newest commits at which its machine measured its
+/// package. Runs with filters, and nights at which it failed, must not let it go.
+const GONE_COMMITS: usize = 10;
+
+type Place = (i64, i64);
+
+/// Which series of the view are gone. A benchmark is that neither has a result nor failed at any of the newest
+/// [`GONE_COMMITS`] commits at which its machine measured its package; a series is that has no result among the newest
+/// [`WINDOW`] commits of all machines. Foreign data come as they come: they let nothing go.
+pub(super) fn gone(view: &View) -> Vec<bool> {
+    let mut measured = Measured::default();
+    for series in &view.series {
+        // Older commits decide nothing.
+        let mut last = None;
+        let mut commits = 0;
+        for point in series.points.iter().rev().filter(|point| !point.imported) {
+            commits += usize::from(last.replace(point.place) != Some(point.place));
+            if WINDOW < commits {
+                break;
+            }
+            measured.note(&series.key, point.place);
+        }
+    }
+    // A benchmark that fails is there.
+    for (key, place) in &view.failed {
+        measured.is_there(key, *place);
+    }
+    let of_all = oldest_of_newest(&measured.all, WINDOW);
+    let is_gone = |key: &SeriesKey, newest: Place| {
+        let package = measured.packages.get(&package(key));
+        let of_package = package.and_then(|commits| oldest_of_newest(commits, GONE_COMMITS));
+        let benchmark = measured.benchmarks.get(&(key.machine.as_str(), &key.benchmark)).copied();
+        of_all.is_some_and(|oldest| newest < oldest)
+            || of_package.is_some_and(|oldest| benchmark.is_some_and(|newest| newest < oldest))
+    };
+    view.series.iter().map(|series| is_gone(&series.key, series.newest().place)).collect()
+}
+
+/// The commits at which something was measured here.
+#[derive(Default)]
+struct Measured<'a> {
+    all: BTreeSet<Place>,
+    /// By machine and package.
+    packages: BTreeMap<(&'a str, &'a str), BTreeSet<Place>>,
+    /// The newest one, by machine and benchmark.
+    benchmarks: BTreeMap<(&'a str, &'a BenchmarkIdentity), Place>,
+}
+
+impl<'a> Measured<'a> {
+    fn note(&mut self, key: &'a SeriesKey, place: Place) {
+        self.all.insert(place);
+        self.packages.entry(package(key)).or_default().insert(place);
+        self.is_there(key, place);
+    }
+
+    fn is_there(&mut self, key: &'a SeriesKey, place: Place) {
+        let newest = self.benchmarks.entry((&key.machine, &key.benchmark)).or_insert(place);
+        *newest = place.max(*newest);
+    }
+}
+
+fn package(key: &SeriesKey) -> (&str, &str) {
+    (&key.machine, &key.benchmark.target.package)
+}
+
+/// The oldest of so many of the newest; `None` where there are fewer.
+fn oldest_of_newest(commits: &BTreeSet<Place>, count: usize) -> Option<Place> {
+    commits.iter().rev().nth(count.checked_sub(1)?).copied()
+}
