@@ -170,3 +170,23 @@ fn untracked_bench_file_is_part_of_head_and_an_ignored_input_only_when_included(
         .configure(&format!("{manifest}[package.metadata.benchgate]\nsnapshot_include = [\"input.dat\"]"));
     playground.quick(&["--bench", "fresh"]).ends(0, &[]);
 }
+
+#[test]
+fn budget_of_an_entry_that_matches_no_benchmark_is_warned_of() {
+    need_git!();
+    let playground = Playground::empty();
+    playground.write(
+        "Cargo.toml",
+        "[package]\nname = \"counted\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[[bench]]\nname = \"tool\"\nharness = false\n\n\
+         [[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nharness = \"lines\"\nmetrics.steps = { unit = \"count\" }\n\n\
+         [[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nfilter = [\"wrok\"]\nbudget.steps = { max = \"<= 5\" }\n",
+    );
+    playground.write("src/lib.rs", "");
+    playground
+        .write("benches/tool.rs", "fn main() {\n    println!(\"benchgate: work steps 1000 count\");\n}\n");
+    playground.repository.commit("first");
+    let ran = playground.run(&["run"]);
+    ran.ends(0, &[])
+        .says("bench[1] is about none of the 1 benchmarks of its target")
+        .says("did you mean \"work\"?");
+}

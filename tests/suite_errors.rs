@@ -3,7 +3,7 @@
 mod suite_support;
 
 use cargo_benchgate::error::{Error, ExitCode};
-use cargo_benchgate::suite::settings::Preset;
+use cargo_benchgate::suite::settings::{Preset, Stop};
 use cargo_benchgate::suite::{LoadError, Overrides, Selection};
 use serde_json::json;
 use suite_support::{Project, id};
@@ -19,6 +19,11 @@ fn of_package(table: &str) -> Vec<String> {
 fn of_entry(keys: &str) -> Vec<String> {
     let errors = of_package(&format!("[[bench]]\ntarget = \"parse\"\n{keys}"));
     errors.iter().map(|e| e.strip_prefix("bench[0].").expect(e).to_owned()).collect()
+}
+
+fn of_package_loads(table: &str) -> bool {
+    let project = Project::default().package("a", table, &["parse"]);
+    project.load_with(&Selection::default(), &Overrides::default()).is_ok()
 }
 
 #[track_caller]
@@ -182,7 +187,7 @@ fn numbers_out_of_range_and_of_the_wrong_kind_are_refused() {
     );
     one(
         of_package("timeout = \"0s\""),
-        "timeout = \"0s\": is out of range; write a duration from 1ns to 24h",
+        "timeout = \"0s\": is out of range; write a duration from 1ms to 24h",
     );
     one(
         of_package("max_time = \"0.5ns\""),
@@ -361,6 +366,98 @@ fn budgets_must_fit_the_harness_the_work_and_the_declared_direction() {
     one(
         of_entry("metrics.hits = { unit = \"hits\", better = \"higher\" }\nbudget.hits.max = \"<= 5\""),
         "budget.hits.max = \"<= 5\": limits hits from above, although more is better; write `>=` or `>`",
+    );
+}
+
+#[test]
+fn metrics_and_budgets_no_harness_can_give_are_refused_once_it_is_known() {
+    one(
+        of_entry("harness = \"divan\"\nmetrics.peak_rss = {}"),
+        "metrics.peak_rss: cannot be measured with the harness divan; leave it out; of the built-in ones it measures latency, \
+         instructions, allocations, allocated_bytes",
+    );
+    one(
+        of_entry("harness = \"process\"\nbudget.allocations.max = \"<= 5\""),
+        "budget.allocations.max = \"<= 5\": cannot be measured with the harness process; leave it out; of the built-in ones it \
+         measures latency, throughput, cpu_total, cpu_user, cpu_system, cpu_utilization, peak_rss, instructions",
+    );
+    let found_later = |table: &str, harness: &str| {
+        let suite = Project::default().package("a", table, &["parse"]).load();
+        suite.benchmark(&id("a", "parse"), "", "x", harness).map(drop).map_err(|errors| errors.to_string())
+    };
+    let entry = "[[bench]]\ntarget = \"parse\"\nbudget.peak_rss.max = \"<= 1MiB\"";
+    assert!(found_later(entry, "criterion").is_err_and(|it| it.contains("budget.peak_rss.max")));
+    assert_eq!(found_later(entry, "process"), Ok(()));
+    let of_all = "[[bench]]\nbudget.peak_rss.max = \"<= 1MiB\"";
+    assert_eq!(found_later(of_all, "criterion"), Ok(()), "it may be about another target");
+    let rate = "[[bench]]\ntarget = \"parse\"\nwork.value = 5\nbudget.throughput.mean = \">= 5/s\"";
+    assert_eq!(found_later(rate, "divan"), Ok(()));
+}
+
+#[test]
+fn a_percentile_that_takes_days_of_runs_needs_a_limit_of_the_time() {
+    one(
+        of_entry("budget.latency = { \"p99.9999\" = \"<= 1s\" }"),
+        "budget.latency.\"p99.9999\" = \"<= 1s\": needs 10000000 runs of head; write a lower percentile, or set max_time: what \
+         there is when it is over is then checked",
+    );
+    let limited =
+        "max_time = \"10m\"\n[[bench]]\ntarget = \"b\"\nbudget.latency = { \"p99.9999\" = \"<= 1s\" }";
+    Project::default().package("a", limited, &["b"]).load();
+}
+
+#[test]
+fn an_empty_filter_is_refused() {
+    one(
+        of_entry("filter = []"),
+        "filter = []: is an empty list, which no benchmark matches; write [\"*\"], or leave the key out",
+    );
+}
+
+#[test]
+fn keys_that_do_nothing_beside_rank_tests_are_refused() {
+    one(
+        of_package("judge = { method = \"rank\", interval = \"bca\" }"),
+        "judge.interval = \"bca\": does nothing with the method `rank`; write method = \"bootstrap\" beside it, or leave it out",
+    );
+    one(
+        of_package("judge = { method = \"rank\", resamples = 5000 }"),
+        "judge.resamples = 5000: does nothing with the method `rank`; write method = \"bootstrap\" beside it, or leave it out",
+    );
+    one(
+        of_package("judge = { method = \"rank\", statistic = \"mean\" }"),
+        "judge.statistic = \"mean\": compares means, and the method `rank` compares ranks; write method = \"bootstrap\" beside \
+         it, or leave one out",
+    );
+    assert!(of_package_loads("judge = { preset = \"effect\", interval = \"percentile\", resamples = 5000 }"));
+}
+
+#[test]
+fn flags_have_the_ranges_of_their_keys() {
+    one(
+        of_package("timeout = \"999us\""),
+        "timeout = \"999us\": is out of range; write a duration from 1ms to 24h",
+    );
+    let errors = |flags: Overrides| {
+        let project = Project::default().package("a", "", &["b"]);
+        let errors = project.errors_with(&Selection::default(), &flags);
+        errors.0.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    for timeout_ns in [0, 1, 999_999] {
+        let found = errors(Overrides { timeout_ns: Some(timeout_ns), ..Default::default() });
+        assert!(found[0].contains("--timeout") && found[0].contains("from 1ms to 24h"), "{found:?}");
+    }
+    one(
+        errors(Overrides { max_time_ns: Some(0), ..Default::default() }),
+        "command line: --max-time 0s: is out of range; write a duration from 1ns to 168h",
+    );
+    one(
+        errors(Overrides { min_time_ns: Some(3_600_000_000_000_000), ..Default::default() }),
+        "command line: --min-time 1000h: is out of range; write a duration from 0s to 24h",
+    );
+    one(
+        errors(Overrides { stop: Some(Stop::Precision), target_ci: Some(0.0), ..Default::default() }),
+        "command line: --target-ci 0: is out of range; write a percentage above 0 and at most 100",
     );
 }
 

@@ -6,14 +6,14 @@ mod suite_support;
 
 use cargo_benchgate::suite::launch::Work;
 use cargo_benchgate::suite::metric::{Better, Metric, Unit};
-use cargo_benchgate::suite::overrides::{parse_percent, parse_resamples, parse_target_ci};
+use cargo_benchgate::suite::overrides::parse_resamples;
 use cargo_benchgate::suite::presets::judge_of;
 use cargo_benchgate::suite::settings::{
     Aggregation, Correction, Interval, Method, Operator, Pairing, Preset, Resamples, SampleCount, Statistic,
     Stop,
 };
 use cargo_benchgate::suite::{AlsoFailOn, DEFAULT_PRESET, Overrides, ProfileFrom, Selection};
-use suite_support::{Project, only};
+use suite_support::{Project, id, only};
 
 #[test]
 fn without_tables_every_bench_target_has_the_defaults() {
@@ -236,11 +236,11 @@ fn naming_a_metric_gates_it_where_the_harness_measures_it() {
 }
 
 #[test]
-fn a_metric_named_for_one_target_or_by_flag_is_asked_for_whatever_the_harness() {
-    let entry = "[[bench]]\ntarget = \"b\"\nmetrics.peak_rss = {}";
+fn a_metric_named_for_one_target_or_by_flag_is_asked_for() {
+    let entry = "[[bench]]\ntarget = \"b\"\nmetrics.cpu_total = {}";
     let suite = Project::default().package("a", entry, &["b"]).load();
     let metrics = only(&suite, "a", "b", "", "x", "criterion").settings.metrics;
-    assert!(metrics[&Metric::PeakRss].asked_for);
+    assert!(metrics[&Metric::CpuTotal].asked_for, "though criterion measures it of some functions only");
     let flags = Overrides { metrics: vec!["cpu_total".to_owned()], ..Default::default() };
     let project = Project::default().package("a", "metrics.cpu_total.gate = false", &["b"]);
     let suite = project.load_with(&Selection::default(), &flags).expect("loads");
@@ -358,9 +358,65 @@ fn flags_are_read_like_keys() {
         "is out of range; write \"exact\" or a whole number from 100 to 1000000"
     );
     assert!(parse_resamples("-5").is_err() && parse_resamples("").is_err());
-    assert_eq!(parse_target_ci("2%"), Ok(0.02));
-    assert!(parse_target_ci("2").is_err() && parse_target_ci("0%").is_err());
-    assert_eq!(parse_percent("7.5"), Ok(7.5));
-    assert_eq!(parse_percent("7.5%"), Ok(7.5));
-    assert!(parse_percent("x").is_err());
+}
+
+#[test]
+fn newer_word_retires_the_keys_it_leaves_without_effect() {
+    let judge = |table: &str, flags: Overrides| {
+        let suite = Project::default()
+            .workspace(table)
+            .package("a", "", &["b"])
+            .load_with(&Selection::default(), &flags)
+            .expect("loads");
+        only(&suite, "a", "b", "", "x", "process").settings.judge
+    };
+    let precise = "judge = { stop = \"precision\", target_ci = \"2%\", confidence = 0.9 }";
+    let flags = Overrides { stop: Some(Stop::Settled), ..Default::default() };
+    assert_eq!(judge(precise, flags).stop, Stop::Settled);
+    let flags = Overrides { stop: Some(Stop::Fixed), ..Default::default() };
+    assert_eq!(judge(precise, flags).confidence, 0.9);
+    let flags = Overrides { samples: Some(30), ..Default::default() };
+    assert_eq!(judge(precise, flags).stop, Stop::Fixed);
+    let flags = Overrides { method: Some(Method::Rank), ..Default::default() };
+    let resampled = "judge = { interval = \"bca\", resamples = 5000 }";
+    assert_eq!(judge(resampled, flags).method, Method::Rank);
+}
+
+#[test]
+fn confidence_goes_with_a_fixed_number_of_samples() {
+    let flags = Overrides { samples: Some(30), confidence: Some(0.99), ..Default::default() };
+    let suite = Project::default().package("a", "", &["b"]).load_with(&Selection::default(), &flags);
+    let judge = only(&suite.expect("one look"), "a", "b", "", "x", "process").settings.judge;
+    assert_eq!((judge.stop, judge.confidence), (Stop::Fixed, 0.99));
+}
+
+#[test]
+fn entries_about_no_benchmark_that_is_there_are_told() {
+    let table = "[[bench]]\ntarget = \"b\"\nfilter = [\"jsonn/a\"]\nbudget.latency.max = \"<= 1s\"\n\
+                 [[bench]]\ntarget = \"b\"\nfilter = [\"json/*\"]\nwarmup = 3\n\
+                 [[bench]]\nfilter = [\"c\"]\nmetrics.latency = { max_percent = 5 }";
+    let suite = Project::default().package("a", table, &["b", "c"]).load();
+    let ids = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let of_b = (id("a", "b"), ids(&["json/a", "json/b"]));
+    let told = suite.entries_without_benchmarks(&[of_b.clone(), (id("a", "c"), ids(&["c"]))]);
+    assert_eq!(
+        told,
+        [
+            "a/Cargo.toml: package.metadata.benchgate.bench[0] is about none of the 2 benchmarks of its target, so its budgets are \
+          checked on nothing; did you mean \"json/a\"?"
+        ]
+    );
+    let told = suite.entries_without_benchmarks(&[of_b]);
+    assert_eq!(told.len(), 1, "what the other target has is not known: {told:?}");
+    assert!(suite.entries_without_benchmarks(&[]).is_empty());
+}
+
+#[test]
+fn limits_of_an_entry_that_compares_nothing_are_noted() {
+    let entry = "[[bench]]\ntarget = \"b\"\ncompare = false\nmetrics.latency.max_percent = 5\nbudget.latency.max = \"<= 1s\"";
+    let suite = Project::default().package("a", entry, &["b"]).load();
+    assert!(suite.notes.iter().any(|note| note.contains("compare = false")), "{:?}", suite.notes);
+    let declared = "[[bench]]\ntarget = \"b\"\nharness = \"lines\"\ncompare = false\nmetrics.hits = { unit = \"hits\" }\n\
+                    budget.hits.max = \"<= 5\"";
+    assert!(Project::default().package("a", declared, &["b"]).load().notes.is_empty());
 }

@@ -229,6 +229,17 @@ fn holm_takes_back_a_regression_that_many_comparisons_would_give_by_chance() {
 }
 
 #[test]
+fn a_correction_that_guards_nothing_is_warned_of() {
+    let values = scattered(100.0, 3.0, 20, 0);
+    let warnings = |correction| {
+        let judge = JudgeSettings { correction, ..fixed() };
+        judged(&[latency(judge, metric(10.0), &values, &values)]).warnings
+    };
+    assert!(warnings(Correction::Bh).iter().any(|it| it.contains("correction = \"bh\"")));
+    assert!(warnings(Correction::None).is_empty());
+}
+
+#[test]
 fn the_summary_says_how_many_false_alarms_the_settings_let_through() {
     let run = |judge: JudgeSettings| {
         let values = scattered(100.0, 3.0, 20, 0);

@@ -298,7 +298,7 @@ impl Prober for GateProber<'_> {
             Overrides { max_percent: Some(limit_percent), samples, ..self.request.overrides.clone() };
         if samples.is_some() {
             (overrides.min_samples, overrides.max_samples) = (None, None);
-            overrides.stop = Some(Stop::Fixed);
+            (overrides.stop, overrides.target_ci) = (Some(Stop::Fixed), None);
         }
         self.measure(base, head, Vec::new(), overrides)
     }

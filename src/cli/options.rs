@@ -8,8 +8,9 @@ use crate::error::Error;
 use crate::gate::CargoFlags;
 use crate::suite::error::Invalid;
 use crate::suite::keys::nearest;
+use crate::suite::overrides::parse_resamples;
 use crate::suite::quantity::{parse_duration, parse_percent};
-use crate::suite::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
+use crate::suite::settings::{Correction, Interval, Method, Pairing, Preset, Statistic, Stop};
 use crate::suite::{AlsoFailOn, Overrides, Selection};
 use crate::ui::Color;
 
@@ -350,19 +351,6 @@ fn parsed<T>(
 ) -> Result<Option<T>, Error> {
     let fail = |text: &str, invalid: Invalid| Error::Usage(format!("`{flag} {text}` {invalid}"));
     text.map(|text| parse(text).map_err(|invalid| fail(text, invalid))).transpose()
-}
-
-fn parse_resamples(text: &str) -> Result<Resamples, Invalid> {
-    if text == "exact" {
-        return Ok(Resamples::Exact);
-    }
-    match text.parse() {
-        Ok(count) if (100..=1_000_000).contains(&count) => Ok(Resamples::MonteCarlo(count)),
-        _ => Err(Invalid::with_help(
-            "is no number of resamples",
-            "write `exact` or a whole number from 100 to 1000000",
-        )),
-    }
 }
 
 /// A percentage on the command line may leave the sign out: `10` and `10%` are the same.

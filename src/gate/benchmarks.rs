@@ -50,6 +50,8 @@ pub(super) struct Finder<'a, 'e> {
     /// The processes that measure several benchmarks; their numbers are their places here.
     pub(super) together: Vec<Together>,
     pub(super) found: Benchmarks,
+    /// All ids of either side of each target that lists any.
+    pub(super) listed: Vec<(TargetId, Vec<String>)>,
 }
 
 impl<'a> Finder<'a, '_> {
@@ -70,6 +72,7 @@ impl<'a> Finder<'a, '_> {
         for target in &self.programs.removed {
             self.row(target, "", "auto", Presence::Removed, None, None);
         }
+        self.found.notes.extend(self.suite.entries_without_benchmarks(&self.listed));
         Ok(self.found)
     }
 
@@ -161,6 +164,7 @@ impl<'a> Finder<'a, '_> {
             self.whole_target_fails(target, variant, trouble);
             return Ok(());
         }
+        self.listed.push((target.id.clone(), base_ids.iter().chain(&head_ids).cloned().collect()));
         let further = match base {
             Some(_) => self.further(target, variant, head.harness)?,
             None => Vec::new(),

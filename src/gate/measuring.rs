@@ -126,6 +126,7 @@ fn find_and_measure(
         slot,
         together: Vec::new(),
         found: Benchmarks::default(),
+        listed: Vec::new(),
     };
     let mut found = finder.find()?;
     refuse_nothing(&found, &context.request.overrides.metrics)?;

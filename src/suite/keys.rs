@@ -120,7 +120,7 @@ pub const KEYS: &[Key] = &[
     key(Root, All, "max_samples", "whole number, 2 to 100000", "60", "Unit runs a side at which measuring ends whatever the data say. An odd number is rounded up."),
     key(Root, All, "samples", "whole number, 2 to 100000", "adaptive", "A fixed number of unit runs a side, in place of `min_samples` and `max_samples`. An odd number is rounded up, since a round holds two runs of every revision."),
     key(Root, All, "min_time", "duration", "\"0s\"", "Adaptive runs go on for at least this much measured time a revision, at most 24h."),
-    key(Root, All, "timeout", "duration", "\"1m\"", "Limit of one unit run, at most 24h."),
+    key(Root, All, "timeout", "duration", "\"1m\"", "Limit of one unit run, from 1ms to 24h."),
     key(Root, All, "isolate", "true or false", "true", "Every benchmark in a process of its own. `false`: one process measures all benchmarks of a target in each run, for benches whose start-up costs more than they measure; their order is then the bench's own, and they share caches and heap."),
     key(Root, All, "judge", "table", "", "How two sides are compared."),
     key(Root, All, "metrics", "table of tables", "", "The limits of each metric; metrics of your own are declared here."),
@@ -139,7 +139,7 @@ pub const KEYS: &[Key] = &[
     key(Judge, All, "confidence", "number, 0.5 to 0.999", "by preset", "The probability a verdict of one look needs; only with `stop = \"fixed\"` or `\"precision\"`."),
     key(Judge, All, "max_cv", "number, 0 to 10", "by preset", "Limit of the noise gate, a ratio; 0 turns it off."),
     key(Judge, All, "stop", "`settled`, `fixed` or `precision`", "by preset", "When measuring ends: when the verdict is settled, at the wanted number of samples, or when every interval is narrow enough."),
-    key(Judge, All, "correction", "`confirm`, `holm`, `bh` or `none`", "by preset", "What guards against false alarms over many benchmarks."),
+    key(Judge, All, "correction", "`confirm`, `holm`, `bh` or `none`", "by preset", "What guards against false alarms over many benchmarks. Outside of the preset `effect`, `bh` adjusts the p-values that are shown and leaves the gate as `none` does."),
     key(Judge, All, "target_ci", "text like \"1%\", up to \"100%\"", "\"1%\"", "Wanted half-width of the interval; only with `stop = \"precision\"`."),
     key(Judge, All, "show_percent", "number or \"2%\", 0 to 1000", "2", "The smallest change that is shown; only with `preset = \"effect\"`."),
 

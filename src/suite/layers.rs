@@ -106,6 +106,8 @@ pub(super) struct BudgetLayer {
     pub(super) written: String,
     pub(super) key: String,
     pub(super) place: Place,
+    /// Of an entry with a target: a harness that cannot measure the metric is then an error.
+    pub(super) pointed: bool,
 }
 
 impl BenchLayer {
@@ -181,6 +183,15 @@ impl JudgeLayer {
     fn lay(&mut self, over: &Self) {
         if over.preset.is_some() {
             *self = Self::default();
+        }
+        // So do the keys that the newer word leaves without effect.
+        if over.method.as_ref().is_some_and(|set| set.value == Method::Rank) {
+            (self.interval, self.resamples) = (None, None);
+        }
+        match over.stop.as_ref().map(|set| set.value) {
+            Some(Stop::Settled) => (self.confidence, self.target_ci) = (None, None),
+            Some(Stop::Fixed) => self.target_ci = None,
+            Some(Stop::Precision) | None => {}
         }
         let is_mean = over.statistic.as_ref().is_some_and(|set| set.value == Statistic::Mean);
         let is_exact = self.resamples.as_ref().is_some_and(|set| set.value == Resamples::Exact);

@@ -2,11 +2,13 @@
 
 pub mod accept;
 mod check;
+mod coverage;
 pub mod docs;
 pub mod error;
 mod filter;
 pub(crate) mod harnesses;
 pub mod identity;
+mod judge_check;
 pub mod keys;
 pub mod launch;
 mod layers;
@@ -18,6 +20,7 @@ pub mod placeholder;
 mod plan;
 pub mod presets;
 pub mod quantity;
+mod ranges;
 mod read;
 mod read_budget;
 mod read_launch;

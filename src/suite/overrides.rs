@@ -1,11 +1,15 @@
 //! What the command line says over the suite.
 
+use std::ops::RangeInclusive;
+
 use super::error::{Invalid, Place, Sink};
 use super::keys::nearest;
 use super::layers::{BenchLayer, JudgeLayer, MetricLayer, Set};
 use super::metric::Metric;
+use super::quantity::format_duration;
+use super::ranges;
 use super::read::{check_metric, resamples};
-use super::reader::{check_max_percent, ratio};
+use super::reader::check_max_percent;
 use super::run_wide::AlsoFailOn;
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
 
@@ -81,12 +85,12 @@ impl Overrides {
     pub(super) fn layer(&self, declared: &[String], sink: &mut Sink) -> BenchLayer {
         let mut flags = Flags { place: Place::command_line(), sink };
         let layer = BenchLayer {
-            warmup: flags.whole("--warmup", self.warmup, 0, 10_000),
-            samples: flags.whole("--samples", self.samples, 2, 100_000),
-            min_samples: flags.whole("--min-samples", self.min_samples, 2, 100_000),
-            max_samples: flags.whole("--max-samples", self.max_samples, 2, 100_000),
-            min_time_ns: flags.set(self.min_time_ns, format_ns),
-            timeout_ns: flags.set(self.timeout_ns, format_ns),
+            warmup: flags.whole("--warmup", self.warmup, ranges::WARMUP),
+            samples: flags.whole("--samples", self.samples, ranges::SAMPLES),
+            min_samples: flags.whole("--min-samples", self.min_samples, ranges::SAMPLES),
+            max_samples: flags.whole("--max-samples", self.max_samples, ranges::SAMPLES),
+            min_time_ns: flags.duration("--min-time", self.min_time_ns, ranges::MIN_TIME_NS),
+            timeout_ns: flags.duration("--timeout", self.timeout_ns, ranges::TIMEOUT_NS),
             max_percent: flags
                 .checked("--max-percent", self.max_percent, |percent| check_max_percent(percent).map(drop)),
             judge: JudgeLayer {
@@ -99,16 +103,17 @@ impl Overrides {
                     Resamples::Exact => "exact".to_owned(),
                     Resamples::MonteCarlo(count) => count.to_string(),
                 }),
-                confidence: flags.number("--confidence", self.confidence, 0.5, 0.999),
-                max_cv: flags.number("--max-cv", self.max_cv, 0.0, 10.0),
+                confidence: flags.number("--confidence", self.confidence, ranges::CONFIDENCE),
+                max_cv: flags.number("--max-cv", self.max_cv, ranges::MAX_CV),
                 stop: flags.set(self.stop, |word| word.to_string()),
                 correction: flags.set(self.correction, |word| word.to_string()),
-                target_ci: flags.number("--target-ci", self.target_ci, 1e-6, 1.0),
-                show_percent: flags.number("--show-percent", self.show_percent, 0.0, 1000.0),
+                target_ci: flags.checked("--target-ci", self.target_ci, check_ratio),
+                show_percent: flags.number("--show-percent", self.show_percent, ranges::SHOW_PERCENT),
             },
             metrics: self.metrics.iter().filter_map(|name| flags.metric(name, declared)).collect(),
             ..BenchLayer::default()
         };
+        flags.duration("--max-time", self.max_time_ns, ranges::MAX_TIME_NS);
         if let (Some(samples), true) =
             (self.samples, self.min_samples.is_some() || self.max_samples.is_some())
         {
@@ -129,20 +134,6 @@ pub fn parse_resamples(text: &str) -> Result<Resamples, Invalid> {
         Err(_) => serde_json::Value::from(text),
     };
     resamples(&value)
-}
-
-/// The value of `--target-ci`: text like `1%`, as a ratio.
-pub fn parse_target_ci(text: &str) -> Result<f64, Invalid> {
-    ratio(&serde_json::Value::from(text))
-}
-
-/// The value of `--max-percent` and `--show-percent`: `10` or `10%`, as 10.
-pub fn parse_percent(text: &str) -> Result<f64, Invalid> {
-    super::quantity::parse_amount(text, &super::metric::Unit::Percent)
-}
-
-fn format_ns(ns: u64) -> String {
-    super::quantity::format_duration(ns)
 }
 
 struct Flags<'a> {
@@ -175,26 +166,29 @@ impl Flags<'_> {
         }
     }
 
-    fn whole(&mut self, flag: &str, value: Option<u32>, low: u32, high: u32) -> Option<Set<u32>> {
-        self.checked(flag, value, |value| {
-            let help = format!("write a whole number from {low} to {high}");
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(Invalid::with_help("is out of range", help))
-            }
-        })
+    fn whole(&mut self, flag: &str, value: Option<u32>, range: RangeInclusive<u32>) -> Option<Set<u32>> {
+        let help = format!("write a whole number from {} to {}", range.start(), range.end());
+        self.checked(flag, value, |value| within(&range, &value, help))
     }
 
-    fn number(&mut self, flag: &str, value: Option<f64>, low: f64, high: f64) -> Option<Set<f64>> {
-        self.checked(flag, value, |value| {
-            let help = format!("write a number from {low} to {high}");
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(Invalid::with_help("is out of range", help))
+    fn number(&mut self, flag: &str, value: Option<f64>, range: RangeInclusive<f64>) -> Option<Set<f64>> {
+        let help = format!("write a number from {} to {}", range.start(), range.end());
+        self.checked(flag, value, |value| within(&range, &value, help))
+    }
+
+    fn duration(&mut self, flag: &str, ns: Option<u64>, range: RangeInclusive<u64>) -> Option<Set<u64>> {
+        let help = || {
+            let [low, high] = [range.start(), range.end()].map(|ns| format_duration(*ns));
+            format!("write a duration from {low} to {high}")
+        };
+        let ns = ns?;
+        match within(&range, &ns, help()) {
+            Ok(()) => self.set(Some(ns), format_duration),
+            Err(invalid) => {
+                self.error(flag, format_duration(ns), invalid);
+                None
             }
-        })
+        }
     }
 
     fn metric(&mut self, name: &str, declared: &[String]) -> Option<(Metric, MetricLayer)> {
@@ -221,4 +215,16 @@ impl Flags<'_> {
         layer.gate = self.set(Some(true), |_| name.to_owned());
         Some((metric, layer))
     }
+}
+
+fn within<T: PartialOrd>(range: &RangeInclusive<T>, value: &T, help: String) -> Result<(), Invalid> {
+    if range.contains(value) { Ok(()) } else { Err(Invalid::with_help("is out of range", help)) }
+}
+
+/// A ratio above 0 and at most 1, which is written in per cent.
+fn check_ratio(ratio: f64) -> Result<(), Invalid> {
+    if 0.0 < ratio && ratio <= 1.0 {
+        return Ok(());
+    }
+    Err(Invalid::with_help("is out of range", "write a percentage above 0 and at most 100"))
 }

@@ -4,7 +4,7 @@ use cargo_metadata::{Metadata, Package};
 
 use super::accept::{Accept, check_accepts};
 use super::check::check_entries;
-use super::error::{LoadError, SelectionError, Sink, SuiteErrors};
+use super::error::{Invalid, LoadError, SelectionError, Sink, SuiteErrors};
 use super::filter::Globs;
 use super::harnesses;
 use super::identity::{TargetId, TargetKind};
@@ -13,6 +13,7 @@ use super::launch::{HarnessChoice, Launch};
 use super::layers::BenchLayer;
 use super::metric::Metric;
 use super::overrides::Overrides;
+use super::ranges;
 use super::read::{Entry, TableLayer, read_table};
 use super::resolve::resolve;
 use super::run_wide::{RunWideSettings, settle};
@@ -134,6 +135,7 @@ impl Suite {
         suite.targets =
             selected.iter().flat_map(|package| suite.plan_package(package, &manifest(package))).collect();
         suite.check_settings(&mut sink);
+        suite.check_tails(&mut sink);
         suite.notes = sink.finish()?;
         suite.select_targets(metadata, &selected, selection)?;
         Ok(suite)
@@ -197,6 +199,11 @@ impl Suite {
             return !self.run.only_listed || entries.any(|entry| entry.name.is_none() && entry.covers(id));
         }
         entries.any(|entry| entry.name.as_deref() == Some(variant) && entry.covers(id))
+    }
+
+    /// All entries, in order.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The entries about a target, in order.
@@ -320,6 +327,23 @@ impl Suite {
         }
     }
 
+    /// A percentile so far out that its budget takes more runs than anyone waits for.
+    fn check_tails(&self, sink: &mut Sink) {
+        if self.run.max_time_ns.is_some() {
+            return;
+        }
+        for budget in self.entries.iter().flat_map(|entry| &entry.layer.budgets) {
+            let needed = budget.aggregation.samples_needed();
+            if ranges::MOST_TAIL_SAMPLES < needed {
+                let invalid = Invalid::with_help(
+                    format!("needs {needed} runs of head"),
+                    "write a lower percentile, or set max_time: what there is when it is over is then checked",
+                );
+                sink.error(&budget.place, &budget.key, Some(format!("{:?}", budget.written)), invalid);
+            }
+        }
+    }
+
     fn select_targets(
         &mut self,
         metadata: &Metadata,
@@ -355,7 +379,7 @@ impl Suite {
     }
 }
 
-fn is_about(entry: &Entry, target: &TargetId) -> bool {
+pub(super) fn is_about(entry: &Entry, target: &TargetId) -> bool {
     entry.package == target.package
         && entry.kind == target.kind
         && entry.target.as_ref().is_none_or(|name| *name == target.target)

@@ -10,6 +10,7 @@ use super::keys::{Level, Table};
 use super::layers::{BenchLayer, JudgeLayer, MetricLayer, ToleranceLayer};
 use super::metric::{Better, Metric, Unit};
 use super::quantity::parse_amount;
+use super::ranges;
 use super::read_budget::read_budgets;
 use super::read_launch::read_launch;
 use super::reader::{
@@ -19,8 +20,6 @@ use super::reader::{
 use super::run_wide::{AlsoFailOn, LookbackMode, ProfileFrom, RunLayer};
 use super::settings::{Correction, Interval, Method, Pairing, Preset, Resamples, Statistic, Stop};
 use super::tolerance::MetricKind;
-
-pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// What a `[workspace.metadata.benchgate]` or `[package.metadata.benchgate]` table says.
 #[derive(Debug, Default)]
@@ -125,7 +124,7 @@ fn read_run(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> RunLayer {
         min_change,
         impact_percent,
         base: reader.read("base", sink, text),
-        max_time_ns: reader.read("max_time", sink, duration(1..=168 * HOUR_NS)),
+        max_time_ns: reader.read("max_time", sink, duration(ranges::MAX_TIME_NS)),
         also_fail_on: reader.read("also_fail_on", sink, words(AlsoFailOn::ALL, AlsoFailOn::as_str)),
         allow_partial: reader.read("allow_partial", sink, boolean),
         only_listed: reader.read("only_listed", sink, boolean),
@@ -157,12 +156,12 @@ fn snapshot_globs(value: &Value) -> Result<Vec<String>, Invalid> {
 /// The keys for every benchmark, and those of an entry when it is one.
 fn read_bench(reader: &Reader<'_>, level: Level, pointed: bool, sink: &mut Sink) -> BenchLayer {
     let layer = BenchLayer {
-        warmup: reader.read("warmup", sink, whole(0..=10_000)),
-        samples: reader.read("samples", sink, whole(2..=100_000)),
-        min_samples: reader.read("min_samples", sink, whole(2..=100_000)),
-        max_samples: reader.read("max_samples", sink, whole(2..=100_000)),
-        min_time_ns: reader.read("min_time", sink, duration(0..=24 * HOUR_NS)),
-        timeout_ns: reader.read("timeout", sink, duration(1..=24 * HOUR_NS)),
+        warmup: reader.read("warmup", sink, whole(ranges::WARMUP)),
+        samples: reader.read("samples", sink, whole(ranges::SAMPLES)),
+        min_samples: reader.read("min_samples", sink, whole(ranges::SAMPLES)),
+        max_samples: reader.read("max_samples", sink, whole(ranges::SAMPLES)),
+        min_time_ns: reader.read("min_time", sink, duration(ranges::MIN_TIME_NS)),
+        timeout_ns: reader.read("timeout", sink, duration(ranges::TIMEOUT_NS)),
         isolate: reader.read("isolate", sink, boolean),
         judge: read_judge(reader, level, sink),
         metrics: read_metrics(reader, level, pointed, sink),
@@ -193,8 +192,8 @@ fn read_judge(reader: &Reader<'_>, level: Level, sink: &mut Sink) -> JudgeLayer 
         pairing: judge.read("pairing", sink, word(Pairing::ALL, Pairing::as_str)),
         interval: judge.read("interval", sink, word(Interval::ALL, Interval::as_str)),
         resamples: judge.read("resamples", sink, resamples),
-        confidence: judge.read("confidence", sink, number(0.5..=0.999)),
-        max_cv: judge.read("max_cv", sink, number(0.0..=10.0)),
+        confidence: judge.read("confidence", sink, number(ranges::CONFIDENCE)),
+        max_cv: judge.read("max_cv", sink, number(ranges::MAX_CV)),
         stop: judge.read("stop", sink, word(Stop::ALL, Stop::as_str)),
         correction: judge.read("correction", sink, word(Correction::ALL, Correction::as_str)),
         target_ci: judge.read("target_ci", sink, ratio),
@@ -208,7 +207,7 @@ pub(super) fn resamples(value: &Value) -> Result<Resamples, Invalid> {
         return Ok(Resamples::Exact);
     }
     let help = "write \"exact\" or a whole number from 100 to 1000000";
-    whole(100..=1_000_000)(value)
+    whole(ranges::RESAMPLES)(value)
         .map(Resamples::MonteCarlo)
         .map_err(|invalid| Invalid::with_help(invalid.problem, help))
 }
@@ -371,19 +370,31 @@ fn read_entry(reader: &Reader<'_>, package: Option<&str>, sink: &mut Sink) -> Op
         let invalid = Invalid::with_help("is missing", format!("a {kind} is only measured when it is named"));
         sink.error(&place, "target", None, invalid);
     }
-    let filter = reader.read("filter", sink, Globs::read).map(|set| set.value);
+    let filter = reader.read("filter", sink, some_globs).map(|set| set.value);
     let skip = reader.read("skip", sink, Globs::read).map(|set| set.value);
     let pointed = target.is_some();
     let mut layer = read_bench(reader, Level::Entry, pointed, sink);
     layer.launch = read_launch(reader, sink);
     layer.group = reader.read("group", sink, text);
     layer.compare = reader.read("compare", sink, boolean);
-    layer.budgets = read_budgets(reader, sink);
+    layer.budgets = read_budgets(reader, pointed, sink);
     let name = reader.read("name", sink, variant_name).map(|set| set.value);
     if owner.is_empty() {
         return None;
     }
     Some(Entry { place, package: owner, target, kind, name, filter, skip, layer })
+}
+
+/// Globs that match something: an entry about no benchmark at all is a mistake.
+fn some_globs(value: &Value) -> Result<Globs, Invalid> {
+    let globs = Globs::read(value)?;
+    if globs.patterns.is_empty() {
+        return Err(Invalid::with_help(
+            "is an empty list, which no benchmark matches",
+            "write [\"*\"], or leave the key out",
+        ));
+    }
+    Ok(globs)
 }
 
 fn variant_name(value: &Value) -> Result<String, Invalid> {

@@ -12,8 +12,8 @@ use super::settings::{Aggregation, Operator};
 
 const EXAMPLE: &str = "budget.latency = { p95 = \"<= 500ms\" }";
 
-/// All budgets of an entry that can be read.
-pub(super) fn read_budgets(reader: &Reader<'_>, sink: &mut Sink) -> Vec<BudgetLayer> {
+/// All budgets of an entry that can be read; `pointed`: the entry names its target.
+pub(super) fn read_budgets(reader: &Reader<'_>, pointed: bool, sink: &mut Sink) -> Vec<BudgetLayer> {
     let mut budgets: Vec<BudgetLayer> = Vec::new();
     let Some(tables) = reader.child("budget", EXAMPLE, sink) else { return budgets };
     for (name, value) in tables.iter() {
@@ -25,7 +25,7 @@ pub(super) fn read_budgets(reader: &Reader<'_>, sink: &mut Sink) -> Vec<BudgetLa
                     let invalid = Invalid::with_help("is a limit that stands here already", "leave one out");
                     sink.error(&table.place, key, Some(as_written(value)), invalid);
                 }
-                Ok(budget) => budgets.push(budget),
+                Ok(budget) => budgets.push(BudgetLayer { pointed, ..budget }),
                 Err(invalid) => sink.error(&table.place, key, Some(as_written(value)), invalid),
             }
         }
@@ -71,6 +71,7 @@ fn read_budget(metric: &Metric, place: &Place, key: &str, value: &Value) -> Resu
         written: text.to_owned(),
         key: key.to_owned(),
         place: place.clone(),
+        pointed: false,
     })
 }
 

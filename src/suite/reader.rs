@@ -8,6 +8,7 @@ use super::error::{Invalid, Place, Sink, as_written};
 use super::keys::{self, Level, Table, nearest};
 use super::layers::Set;
 use super::quantity::{format_duration, parse_duration, parse_percent};
+use super::ranges::SHOW_PERCENT;
 
 type Parsed<T> = Result<T, Invalid>;
 
@@ -154,7 +155,7 @@ pub(super) fn percent_up_to(most: f64) -> impl FnOnce(&Value) -> Parsed<f64> {
 /// A percentage from 0 to 1000.
 pub(super) fn show_percent(value: &Value) -> Parsed<f64> {
     let percent = percent(value)?;
-    if (0.0..=1000.0).contains(&percent) {
+    if SHOW_PERCENT.contains(&percent) {
         return Ok(percent);
     }
     Err(Invalid::with_help("is out of range", "write a percentage from 0 to 1000"))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::{Sink, SuiteErrors};
 use super::harnesses::default_max_percent;
+use super::judge_check::check_judge;
 use super::layers::JudgeLayer;
 use super::metric::{Better, Metric, Unit};
 use super::overrides::Overrides;
@@ -22,8 +23,13 @@ impl Overrides {
         let mut sink = Sink::default();
         let declared: Vec<String> = settings.metrics.keys().map(|metric| metric.name().to_owned()).collect();
         let layer = self.layer(&declared, &mut sink);
+        let mut judge = judge_over(&settings.judge, &layer.judge);
+        check_judge(&judge, judge.stop, &layer.judge, &mut sink);
         sink.finish()?;
-        settings.judge = judge_over(&settings.judge, &layer.judge);
+        if judge.statistic == Statistic::Mean && judge.resamples == Resamples::Exact {
+            judge.resamples = Resamples::MonteCarlo(MEAN_RESAMPLES);
+        }
+        settings.judge = judge;
         if let Some(min_samples) = &layer.min_samples {
             settings.judge.min_samples = min_samples.value;
         }
@@ -93,16 +99,13 @@ fn judge_over(judge: &JudgeSettings, written: &JudgeLayer) -> JudgeSettings {
         target_ci,
         show_percent
     );
-    if judge.statistic == Statistic::Mean && judge.resamples == Resamples::Exact {
-        judge.resamples = Resamples::MonteCarlo(MEAN_RESAMPLES);
-    }
     judge
 }
 
 #[cfg(test)]
 #[allow(clippy::float_cmp, reason = "the limits are copied, never computed")]
 mod tests {
-    use super::super::settings::{Preset, Stop};
+    use super::super::settings::{Interval, Method, Preset, Stop};
     use super::*;
 
     fn settings() -> BenchmarkSettings {
@@ -140,6 +143,20 @@ mod tests {
         let flags = Overrides { preset: Some(Preset::Fixed), confidence: Some(0.9), ..Overrides::default() };
         flags.rejudge(&mut judged).expect("valid flags");
         assert_eq!((judged.judge.stop, judged.judge.confidence), (Stop::Fixed, 0.9));
+    }
+
+    #[test]
+    fn flag_that_would_do_nothing_is_an_error_as_in_a_run() {
+        let refused = [
+            Overrides { confidence: Some(0.99), ..Overrides::default() },
+            Overrides { target_ci: Some(0.01), ..Overrides::default() },
+            Overrides { method: Some(Method::Rank), interval: Some(Interval::Bca), ..Overrides::default() },
+        ];
+        for flags in refused {
+            assert!(flags.rejudge(&mut settings()).is_err(), "{flags:?}");
+        }
+        let flags = Overrides { confidence: Some(0.99), stop: Some(Stop::Fixed), ..Overrides::default() };
+        flags.rejudge(&mut settings()).expect("one look");
     }
 
     #[test]

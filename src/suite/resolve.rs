@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use super::error::{Invalid, Sink};
 use super::harnesses::{default_metrics, is_in_process, measures, measures_sometimes};
+use super::judge_check::check_judge;
 use super::keys::nearest;
 use super::launch::{HarnessChoice, Hooks, Launch, Work};
-use super::layers::{BenchLayer, BudgetLayer, Set};
+use super::layers::{BenchLayer, BudgetLayer, MetricLayer, Set};
 use super::metric::{Better, Metric, Unit};
 use super::presets::{DEFAULT_PRESET, LAST_LOOK, MEAN_RESAMPLES, MEAN_SAMPLES, judge_of};
 use super::read_budget::check_direction;
 use super::settings::{
-    Aggregation, BenchmarkSettings, Budget, JudgeSettings, MetricSettings, Preset, Resamples, SampleCount,
-    Sampling, Statistic, Stop,
+    Aggregation, BenchmarkSettings, Budget, JudgeSettings, MetricSettings, Resamples, SampleCount, Sampling,
+    Statistic, Stop,
 };
 use super::tolerance::Policy;
 
@@ -25,9 +26,17 @@ pub(super) fn resolve(
     sink: &mut Sink,
 ) -> (BenchmarkSettings, Launch) {
     let compare = value(&layer.compare, true);
-    let mut judge = resolve_judge(layer, sink);
+    let mut judge = resolve_judge(layer);
+    let asked = judge.stop;
     let samples = resolve_samples(layer, &mut judge, compare && !head_only, sink);
+    check_judge(&judge, asked, &layer.judge, sink);
+    if judge.statistic == Statistic::Mean && judge.resamples == Resamples::Exact {
+        judge.resamples = Resamples::MonteCarlo(MEAN_RESAMPLES);
+    }
     let metrics = resolve_metrics(layer, harness, sink);
+    if !compare {
+        say_uncompared(layer, sink);
+    }
     let budgets = resolve_budgets(layer, harness, sink);
     let tolerances = resolve_tolerances(layer, sink);
     let settings = BenchmarkSettings {
@@ -51,10 +60,10 @@ fn value<T: Copy>(set: &Option<Set<T>>, default: T) -> T {
     set.as_ref().map_or(default, |set| set.value)
 }
 
-fn resolve_judge(layer: &BenchLayer, sink: &mut Sink) -> JudgeSettings {
+fn resolve_judge(layer: &BenchLayer) -> JudgeSettings {
     let written = &layer.judge;
     let preset = judge_of(value(&written.preset, DEFAULT_PRESET));
-    let mut judge = JudgeSettings {
+    JudgeSettings {
         preset: preset.preset,
         method: value(&written.method, preset.method),
         statistic: value(&written.statistic, preset.statistic),
@@ -68,34 +77,7 @@ fn resolve_judge(layer: &BenchLayer, sink: &mut Sink) -> JudgeSettings {
         correction: value(&written.correction, preset.correction),
         target_ci: value(&written.target_ci, preset.target_ci),
         show_percent: value(&written.show_percent, preset.show_percent),
-    };
-    if judge.statistic == Statistic::Mean && judge.resamples == Resamples::Exact {
-        if let Some(set) = &written.resamples {
-            let invalid = Invalid::with_help(
-                "is for the median, and the statistic is the mean",
-                format!("write a number such as {MEAN_RESAMPLES}, or leave the key out"),
-            );
-            complain("resamples", set, invalid, sink);
-        }
-        judge.resamples = Resamples::MonteCarlo(MEAN_RESAMPLES);
     }
-    // A key that would do nothing is a mistake, not a wish to be ignored.
-    if let (Some(set), Stop::Settled) = (&written.confidence, judge.stop) {
-        let help = "write stop = \"fixed\" beside it, or leave it out";
-        let invalid = Invalid::with_help("is the probability of one look, and the stop is `settled`", help);
-        complain("confidence", set, invalid, sink);
-    }
-    if let (Some(set), true) = (&written.target_ci, judge.stop != Stop::Precision) {
-        let help = "write stop = \"precision\" beside it, or leave it out";
-        let invalid = Invalid::with_help(format!("does nothing with the stop `{}`", judge.stop), help);
-        complain("target_ci", set, invalid, sink);
-    }
-    if let (Some(set), true) = (&written.show_percent, judge.preset != Preset::Effect) {
-        let help = "write preset = \"effect\" beside it, or leave it out";
-        let invalid = Invalid::with_help(format!("does nothing in the preset `{}`", judge.preset), help);
-        complain("show_percent", set, invalid, sink);
-    }
-    judge
 }
 
 fn resolve_samples(
@@ -198,7 +180,10 @@ fn resolve_metrics(
             sink.error(&written.named_in, metric.name(), None, invalid);
             continue;
         };
-        if !written.pointed && harness.is_some_and(|harness| !measures(harness, metric)) {
+        if let Some(harness) = harness.filter(|harness| !measures(*harness, metric)) {
+            if written.pointed {
+                sink.error(&written.named_in, metric.name(), None, unmeasured(harness, metric));
+            }
             continue;
         }
         let better = value(&written.better, Better::Lower);
@@ -221,6 +206,31 @@ fn resolve_metrics(
         }
     }
     resolved
+}
+
+/// Limits of comparison of an entry that compares nothing.
+fn say_uncompared(layer: &BenchLayer, sink: &mut Sink) {
+    let limits = |written: &MetricLayer| {
+        written.max_percent.is_some() || written.min_difference.is_some() || written.gate.is_some()
+    };
+    let named = layer.metrics.iter().find(|(_, written)| written.pointed && limits(written));
+    if let Some((metric, written)) = named {
+        sink.note(format!(
+            "{}: compare = false measures head alone, so the limits of {}.{metric} do nothing; write a budget, or leave them out",
+            written.named_in.manifest, written.named_in.table
+        ));
+    }
+}
+
+/// A metric that was named for just these benchmarks, whose harness cannot measure it.
+fn unmeasured(harness: HarnessChoice, metric: &Metric) -> Invalid {
+    let known: Vec<&str> =
+        Metric::BUILT_IN.iter().filter(|known| measures(harness, known)).map(Metric::name).collect();
+    let help = match metric {
+        Metric::Own(_) => "leave it out, or print it under harness = \"lines\"".to_owned(),
+        _ => format!("leave it out; of the built-in ones it measures {}", known.join(", ")),
+    };
+    Invalid::with_help(format!("cannot be measured with the harness {harness}"), help)
 }
 
 /// The written tolerances, each checked against the unit of its metric.
@@ -289,6 +299,11 @@ fn check_budget(
         };
         check_direction(&budget.metric, value(&declared.better, Better::Lower), budget.operator)?;
     }
+    // A rate is made of the latency and the work.
+    let measured = if budget.metric == Metric::Throughput { &Metric::Latency } else { &budget.metric };
+    if let Some(harness) = harness.filter(|harness| budget.pointed && !measures(*harness, measured)) {
+        return Err(unmeasured(harness, measured));
+    }
     if let (Aggregation::Percentile(_), Some(harness)) = (budget.aggregation, harness)
         && is_in_process(harness)
     {
@@ -348,7 +363,7 @@ fn resolve_launch(layer: &BenchLayer) -> Launch {
     }
 }
 
-fn complain<T>(key: &str, set: &Set<T>, invalid: Invalid, sink: &mut Sink) {
+pub(super) fn complain<T>(key: &str, set: &Set<T>, invalid: Invalid, sink: &mut Sink) {
     let flag = format!("--{}", key.replace('_', "-"));
     let key = if set.place.is_command_line() { &flag } else { key };
     sink.error(&set.place, key, Some(set.written.clone()), invalid);

@@ -248,6 +248,22 @@ pub enum Aggregation {
     Percentile(f64),
 }
 
+/// Samples that a percentile's tail should hold.
+const TAIL_SAMPLES: f64 = 10.0;
+
+impl Aggregation {
+    /// The samples it needs: for pN, ceil(10 / (1 - N/100)); 0 for all others.
+    pub fn samples_needed(self) -> u32 {
+        match self {
+            // 100 - 99.9 is a little below 0.1 in binary: a whole number stays a whole number.
+            Self::Percentile(percent) if percent < 100.0 => {
+                (TAIL_SAMPLES * 100.0 / (100.0 - percent) - 1e-6).ceil() as u32
+            }
+            _ => 0,
+        }
+    }
+}
+
 word_enum! {
     /// How a budget's value must stand to its limit; as written, no epsilon.
     Operator {

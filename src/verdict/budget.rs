@@ -10,23 +10,9 @@ use super::floor;
 use super::outcome::{BenchResult, BudgetOutcome, BudgetStatus, Reason};
 use super::throughput;
 
-/// Samples that a percentile's tail should hold.
-const TAIL_SAMPLES: f64 = 10.0;
-
 /// Head samples that all budgets need: head alone is measured on to that. 0 without a percentile budget.
 pub fn samples_needed(budgets: &[Budget]) -> u32 {
-    budgets.iter().map(|budget| tail_samples(budget.aggregation)).max().unwrap_or(0)
-}
-
-/// Samples one aggregation needs: for pN, ceil(10 / (1 - N/100)).
-fn tail_samples(aggregation: Aggregation) -> u32 {
-    match aggregation {
-        // 100 - 99.9 is a little below 0.1 in binary: a whole number stays a whole number.
-        Aggregation::Percentile(percent) if percent < 100.0 => {
-            (TAIL_SAMPLES * 100.0 / (100.0 - percent) - 1e-6).ceil() as u32
-        }
-        _ => 0,
-    }
+    budgets.iter().map(|budget| budget.aggregation.samples_needed()).max().unwrap_or(0)
 }
 
 /// What came of a budget on one side; `screened` samples of both stages count.
@@ -46,7 +32,7 @@ pub(super) fn check(settings: &BenchmarkSettings, budget: &Budget, side: &Side) 
         status: BudgetStatus::NoData,
         reason: Some(if finite { Reason::NoSamples } else { Reason::NonFinite }),
         samples: values.len(),
-        few_tail_samples: values.len() < tail_samples(budget.aggregation) as usize,
+        few_tail_samples: values.len() < budget.aggregation.samples_needed() as usize,
     };
     let Some(actual) = actual else { return outcome };
     let holds = |value: f64| holds(value, budget.operator, budget.limit);

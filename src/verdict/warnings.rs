@@ -121,6 +121,13 @@ fn about(settings: &BenchmarkSettings, comparisons: usize) -> Vec<String> {
         notes.extend(about_looks(settings));
     }
     notes.extend(about_rank(settings, comparisons));
+    if judge.correction == Correction::Bh && judge.preset != Preset::Effect {
+        notes.push(
+            "correction = \"bh\" adjusts the p-values that are shown and leaves the verdicts as they are with \"none\"; \"confirm\" \
+             or \"holm\" guard against false alarms"
+                .to_owned(),
+        );
+    }
     if judge.interval == crate::suite::settings::Interval::Bca
         && matches!(judge.resamples, Resamples::MonteCarlo(count) if count < 1_000)
     {
