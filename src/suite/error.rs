@@ -165,14 +165,6 @@ pub enum SelectionError {
         /// All bench targets of the selected packages.
         known: Vec<String>,
     },
-    /// The filters leave no benchmark.
-    #[error("the filters select none of {} benchmarks{}", .known.len(), suggestion(.nearest.as_deref(), .known))]
-    NoBenchmarks {
-        /// The benchmark whose id is nearest to a filter.
-        nearest: Option<String>,
-        /// All ids the harnesses listed.
-        known: Vec<String>,
-    },
     /// A pattern on the command line that is no glob.
     #[error("{flag} {pattern:?} is not a valid pattern: {reason}")]
     BadPattern {

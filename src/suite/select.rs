@@ -132,16 +132,3 @@ pub(super) fn no_targets(metadata: &Metadata, selected: &[&Package]) -> Selectio
     let elsewhere: Vec<_> = members(metadata).into_iter().filter(has_benches).collect();
     SelectionError::NoTargets { packages: names(selected), elsewhere: names(&elsewhere) }
 }
-
-impl SelectionError {
-    /// The error of filters that leave none of the benchmarks the harnesses listed.
-    pub fn no_benchmarks(selection: &Selection, listed: &[String]) -> Self {
-        let filters = selection.filters.iter().chain(&selection.containing);
-        let wanted = filters.into_iter().find_map(|filter| {
-            let bare = filter.trim_matches('*');
-            let holds = |id: &&String| !bare.is_empty() && id.contains(bare);
-            listed.iter().find(holds).cloned().or_else(|| nearest(filter, listed))
-        });
-        Self::NoBenchmarks { nearest: wanted, known: listed.to_vec() }
-    }
-}

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use cargo_benchgate::harness::contract::CommandSpec;
+use cargo_benchgate::harness::contract::{CommandSpec, ExitOutcome};
 use cargo_benchgate::measure::RunnerClient;
 use cargo_benchgate::report::assemble::{Header, assemble};
 use cargo_benchgate::report::model::Report;
@@ -161,7 +161,9 @@ fn help(binary: &Path) -> Result<(), Box<dyn Error>> {
     let mut times = Vec::new();
     for _ in 0..30 {
         let started = Instant::now();
-        Command::new(binary).arg("--help").stdout(Stdio::null()).status()?;
+        if !Command::new(binary).arg("--help").stdout(Stdio::null()).status()?.success() {
+            return Err("`--help` failed".into());
+        }
         times.push(started.elapsed().as_nanos() as f64);
     }
     println!("--help: {:.1} ms, median of 30   (wanted: under 30 ms)", median(times) / 1e6);
@@ -223,10 +225,24 @@ fn judge_file(binary: &Path, report: &str) -> Result<(f64, f64), Box<dyn Error>>
 }
 
 /// Seconds and peak memory in bytes of a command.
-fn run_once(binary: &Path, directory: &Path, args: Vec<OsString>) -> Result<(f64, f64), Box<dyn Error>> {
+///
+/// # Errors
+///
+/// When the command fails.
+pub(crate) fn run_once(
+    binary: &Path,
+    directory: &Path,
+    args: Vec<OsString>,
+) -> Result<(f64, f64), Box<dyn Error>> {
     let mut client = RunnerClient::new(binary, directory);
     let command = CommandSpec { args, ..command(binary, directory) };
     let finished = client.execute(&command, &AtomicBool::new(false))?;
+    // 1 is a verdict, and as much work as 0; a command that failed took no time that means anything.
+    if !matches!(finished.outcome, ExitOutcome::Code(0 | 1)) {
+        let words = command.args.iter().map(|word| word.to_string_lossy());
+        let why = String::from_utf8_lossy(&finished.stderr);
+        return Err(format!("`{}` failed: {}", words.collect::<Vec<_>>().join(" "), why.trim()).into());
+    }
     Ok((finished.wall_ns as f64 / 1e9, finished.peak_rss_bytes as f64))
 }
 

@@ -2,19 +2,17 @@
 
 use std::error::Error;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cargo_benchgate::history::lookback::{Row, rolling};
 use cargo_benchgate::history::store::Store;
-use cargo_benchgate::measure::RunnerClient;
 use cargo_benchgate::report::assemble::{Header, assemble};
 use cargo_benchgate::report::json;
 use cargo_benchgate::report::model::{Report, Revision};
 use cargo_benchgate::verdict::evidence::Evidence;
 use cargo_benchgate::verdict::{RunContext, judge_run};
 
-use crate::bench::{command, comparison, median, noise};
+use crate::bench::{comparison, median, noise, run_once};
 
 const REPORTS: usize = 10_000;
 const BENCHMARKS: usize = 50;
@@ -122,9 +120,5 @@ fn vary(report: &mut Report, number: usize) {
 
 /// Seconds and peak memory in bytes of `history status`.
 fn status(binary: &Path, folder: &Path) -> Result<(f64, f64), Box<dyn Error>> {
-    let mut client = RunnerClient::new(binary, folder);
-    let mut spec = command(binary, folder);
-    spec.args = ["history", "status", "--history", "history"].map(Into::into).to_vec();
-    let finished = client.execute(&spec, &AtomicBool::new(false))?;
-    Ok((finished.wall_ns as f64 / 1e9, finished.peak_rss_bytes as f64))
+    run_once(binary, folder, ["history", "status", "--history", "history"].map(Into::into).to_vec())
 }
