@@ -43,8 +43,12 @@ pub(super) fn aa(args: &AaArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let request =
         Request { repeats: args.times, ..args.run.request(Command::Aa, HeadRequest::from_flag(&args.head))? };
     let environment = Environment::of_this_process()?;
-    let Outcome::Finished(repeats) = gate::run(&request, &environment, ui)? else {
-        return Ok(ExitCode::Success);
+    let repeats = match gate::run(&request, &environment, ui)? {
+        Outcome::Planned(plan) => {
+            super::list::show_plan(&plan)?;
+            return Ok(ExitCode::Success);
+        }
+        Outcome::Finished(repeats) => repeats,
     };
     let report = sum_up(repeats);
     outputs.write_aa(&report, ui)?;

@@ -220,7 +220,13 @@ fn measured_into(
     // A place that cannot be found must not cost a measured result.
     let (directory, manifest) = (flags.directory.as_deref(), request.manifest_path.as_deref());
     let history = if flags.record { Some(History::find(directory, manifest)?) } else { None };
-    let Outcome::Finished(reports) = gate::run(request, environment, ui)? else { return Ok(None) };
+    let reports = match gate::run(request, environment, ui)? {
+        Outcome::Planned(plan) => {
+            super::list::show_plan(&plan)?;
+            return Ok(None);
+        }
+        Outcome::Finished(reports) => reports,
+    };
     let mut report =
         reports.into_iter().next().expect("one repeat was asked for, and an interrupted one is reported too");
     if request.command == Command::Compare {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::compare::SuiteArgs;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
-use crate::gate::{self, Command, HeadRequest};
+use crate::gate::{self, Command, HeadRequest, Plan};
 use crate::report::quantity;
 use crate::suite::Suite;
 use crate::suite::list::{ListRow, MetricRow};
@@ -23,8 +23,14 @@ pub(super) fn list(args: &SuiteArgs, ui: &Ui) -> Result<ExitCode, Error> {
     Ok(ExitCode::Success)
 }
 
+/// Shows what a run would do.
+pub(super) fn show_plan(plan: &Plan) -> Result<(), Error> {
+    ui::print(format!("{}{}", plan.steps, render(&plan.suite)).as_bytes())
+        .map_err(|error| Error::Execution(format!("failed to write the plan to stdout: {error}")))
+}
+
 /// The rows of the suite as text.
-pub(crate) fn render(suite: &Suite) -> String {
+fn render(suite: &Suite) -> String {
     let mut text = String::new();
     for row in suite.list(|_| None) {
         render_row(&mut text, &row);

@@ -14,7 +14,7 @@ mod history;
 mod hook;
 mod init;
 mod judge;
-pub(crate) mod list;
+mod list;
 mod merge;
 mod options;
 mod output;

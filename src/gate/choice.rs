@@ -9,7 +9,7 @@ use crate::report::model::Revision;
 use crate::revision::checkout::named;
 use crate::revision::{CiHints, Commit, Content, DefaultBase, HeadChoice};
 use crate::suite::Suite;
-use crate::ui::{self, Ui};
+use crate::ui::Ui;
 
 /// The revisions of a run. `base` is `None` when head is measured alone.
 #[derive(Debug)]
@@ -198,8 +198,8 @@ fn quoted(subject: &str) -> String {
     format!("({})", crate::report::text::visible(subject))
 }
 
-/// What `--dry-run` prints on stdout.
-pub(super) fn show_plan(chosen: &Chosen, suite: &Suite, context: &Context<'_>) -> Result<(), Error> {
+/// What would be built and measured.
+pub(super) fn steps(chosen: &Chosen, suite: &Suite, seed: u64) -> String {
     let mut text = String::new();
     for side in chosen.sides() {
         let _ = writeln!(text, "build {} from {}, profile {}:", side.label(), side.spec, suite.run.profile);
@@ -208,11 +208,8 @@ pub(super) fn show_plan(chosen: &Chosen, suite: &Suite, context: &Context<'_>) -
         }
     }
     let sides = if chosen.base.is_some() { "base and head interleaved" } else { "head alone" };
-    let _ = writeln!(text, "measure {sides}, seed {}:", context.seed);
-    ui::print(text.as_bytes())
-        .map_err(|error| Error::Execution(format!("failed to write the plan to stdout: {error}")))?;
-    ui::print(crate::cli::list::render(suite).as_bytes())
-        .map_err(|error| Error::Execution(format!("failed to write the plan to stdout: {error}")))
+    let _ = writeln!(text, "measure {sides}, seed {seed}:");
+    text
 }
 
 #[cfg(test)]

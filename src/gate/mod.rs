@@ -137,10 +137,19 @@ pub struct CargoFlags {
 /// How a run ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The plan was shown; nothing was done.
-    Planned,
+    /// Only the plan was wanted, and nothing was done.
+    Planned(Box<Plan>),
     /// There are reports, one for each repeat; never none.
     Finished(Vec<Report>),
+}
+
+/// What `--dry-run` shows.
+#[derive(Debug)]
+pub struct Plan {
+    /// What would be built and measured, for people.
+    pub steps: String,
+    /// The suite that would be measured.
+    pub suite: Suite,
 }
 
 /// What a run knows from its start on.
@@ -262,8 +271,8 @@ fn run_suite(
         for note in &suite.notes {
             ui.note(note);
         }
-        choice::show_plan(&chosen, suite, context)?;
-        return Ok(Outcome::Planned);
+        let steps = choice::steps(&chosen, suite, context.seed);
+        return Ok(Outcome::Planned(Box::new(Plan { steps, suite: suite.clone() })));
     }
     let toolchain = build::toolchain_info(&cargo, &context.environment.cwd)?;
     cargo.host = Some(toolchain.host.clone());
