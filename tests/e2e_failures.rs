@@ -192,4 +192,8 @@ fn time_that_is_too_short_is_told_and_ends_with_6_unless_partial_results_are_all
     playground
         .write("Cargo.toml", format!("{manifest}\n[package.metadata.benchgate]\nallow_partial = true\n"));
     playground.run(&flags).ends(0, &[]);
+    let nothing =
+        ["--preset", "fixed", "--warmup", "0", "--max-time", "1ms", "--allow-partial", "--no-identity"];
+    let ran = playground.run(&nothing);
+    ran.ends(6, &["nothing was measured: max_time of 1ms ended with 0 of"]).says("max_time is 1ms; some");
 }

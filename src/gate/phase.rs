@@ -242,10 +242,10 @@ impl Observer for Shown<'_> {
 
     fn time_is_short(&mut self, needed: Duration, available: Duration) {
         self.ui.warn(format!(
-            "max_time is too short: the least number of samples for every benchmark takes about {} s in all, max_time is {} s; some \
+            "max_time is too short: the least number of samples for every benchmark takes about {} s in all, max_time is {}; some \
              will not be measured; raise max_time, select fewer benchmarks, or lower min_samples",
             needed.as_secs_f64().ceil(),
-            available.as_secs()
+            crate::suite::quantity::format_duration(u64::try_from(available.as_nanos()).unwrap_or(u64::MAX))
         ));
     }
 }

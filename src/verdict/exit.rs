@@ -91,7 +91,9 @@ fn because(
             also(names)
         )),
         ExitCode::NotMeasured if measured_nothing && summary.metric_error == 0 => {
-            Some("nothing was measured: no benchmark gave a sample in head".to_owned())
+            // Accepted as partial, an error is no longer one; it is still why there is nothing.
+            let error = names.iter().find_map(|named| named.error.as_ref()?.lines().next());
+            Some(format!("nothing was measured: {}", error.unwrap_or("no benchmark gave a sample in head")))
         }
         ExitCode::NotMeasured => Some(format!(
             "{} lacked a measurement that was asked for: {}{}",
