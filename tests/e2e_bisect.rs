@@ -305,3 +305,45 @@ fn a_merge_that_holds_no_slow_commit_of_its_own_stays_the_answer() {
     text.ends(0, &[]).shows("cargo benchgate bisect --metric steps -p counted tool/work ");
     assert!(!playground.root().join(".git/benchgate/bisect").exists());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn probes_are_kept_until_their_answer_is_written() {
+    need_git!();
+    let playground = counting(&[("work", 1000)]);
+    let good = playground.repository.commit("fast");
+    playground.write("notes.txt", "still fast");
+    playground.repository.commit("still fast");
+    count(&playground, &[("work", 1200)]);
+    let slow = playground.repository.commit("slow");
+    let args = ["bisect", "work", &good, "main"];
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = playground.command_in(playground.root());
+    let child = command.args(args).stdout(full).stderr(std::process::Stdio::piped()).spawn();
+    support::wait(child.expect("the command can be started")).ends(4, &["failed to write to stdout"]);
+    let again = playground.run(&args);
+    again.ends(0, &[]).says("Resuming").shows(&format!("first slow commit: {slow}"));
+    assert!(!again.stderr.contains("Probing"), "the probe is known: {again}");
+    assert!(!playground.root().join(".git/benchgate/bisect").exists());
+}
+
+#[test]
+fn every_side_of_an_octopus_is_opened_until_the_commit_is_found() {
+    need_git!();
+    let playground = counting(&[("work", 1000)]);
+    let good = playground.repository.commit("fast");
+    for side in ["one", "two"] {
+        playground.repository.git(&["checkout", "-q", "-b", side, "main"]);
+        playground.write(&format!("{side}.txt"), side);
+        playground.repository.commit(&format!("{side}, fast"));
+    }
+    count(&playground, &[("work", 1200)]);
+    let culprit = playground.repository.commit("two, slow");
+    playground.repository.git(&["checkout", "-q", "main"]);
+    playground.repository.git(&["merge", "-q", "--no-ff", "-m", "octopus", "one", "two"]);
+    let ran = playground.run(&["bisect", "work", &good, "main", "--open-merges", "--format", "json"]);
+    ran.ends(0, &[]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("stdout is one document");
+    assert_eq!(report["opened"][0]["answer"]["answer"], "nothing_to_find", "{ran}");
+    assert_eq!(report["opened"][1]["answer"]["first"]["commit"], culprit.as_str(), "{ran}");
+}

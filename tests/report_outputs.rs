@@ -321,3 +321,22 @@ fn report_of_aa_or_of_a_bisect_is_named_as_such() {
         }
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn report_is_read_once_from_a_pipe() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let folder = saved(&failed());
+    let content = std::fs::read(folder.path().join("in.json")).unwrap();
+    for (verb, code) in [("judge", 1), ("report", 0)] {
+        let mut command = command(folder.path(), &[verb, "/dev/stdin"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&content).unwrap();
+        drop(pipe);
+        let ran = child.wait_with_output().unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{}", text(&ran.stderr));
+    }
+}

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::options::{JudgeFlags, OutputFlags};
 use super::output::{Outputs, conclude, finish, status};
-use super::saved::{context, read_report};
+use super::saved::{context, read_report_from};
 use crate::error::{Error, ExitCode};
 use crate::report::model::{Report, Revision};
 use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
@@ -121,7 +121,7 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
     let start = file.fill_buf().map_err(unreadable)?;
     let start = start.strip_prefix(json::MARK).unwrap_or(start);
     if start.trim_ascii_start().first() == Some(&b'{') {
-        let report = read_report(path)?;
+        let report = read_report_from(path, file)?;
         return Ok((Header::from(&report), Vec::from(report)));
     }
     let mut bytes = Vec::new();

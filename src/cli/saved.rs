@@ -1,5 +1,6 @@
 //! Saved reports: how they are read, and what they were judged by.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -17,7 +18,12 @@ use crate::verdict::evidence::Evidence;
 ///
 /// A file that cannot be read or holds something else, with what that is where it is ours.
 pub(super) fn read_report(path: &Path) -> Result<Report, Error> {
-    json::read_from(open_file(path)?).map_err(|error| {
+    read_report_from(path, open_file(path)?)
+}
+
+/// The same from a reader of that file, which may be a pipe that can be read once.
+pub(super) fn read_report_from(path: &Path, reader: impl BufRead) -> Result<Report, Error> {
+    json::read_from(reader).map_err(|error| {
         let why = other_document(path).map_or_else(|| error.to_string(), str::to_owned);
         Error::Usage(format!("failed to read {}: {why}", path.display()))
     })
@@ -28,6 +34,9 @@ fn other_document(path: &Path) -> Option<&'static str> {
     #[derive(Deserialize)]
     struct Document {
         command: String,
+    }
+    if !path.is_file() {
+        return None;
     }
     let document: Document = serde_json::from_reader(open_file(path).ok()?).ok()?;
     match document.command.as_str() {
