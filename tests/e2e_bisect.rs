@@ -112,6 +112,7 @@ fn a_benchmark_that_is_not_there_is_an_error_that_names_those_that_are() {
     playground
         .run(&["bisect", "tol", &commits[0], &commits[2]])
         .ends(3, &["there is no benchmark `tol` among these", "tool"]);
+    assert!(!playground.root().join(".git/benchgate/bisect").exists(), "an empty log is not kept");
 }
 
 #[test]

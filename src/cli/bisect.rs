@@ -177,10 +177,12 @@ impl Asking<'_> {
             self.ui.note(format!("the probes so far are in {path}; the same command goes on from there"));
         }
         // What was not told is asked again: the probes are kept for it.
-        if file.is_empty
-            || matches!(&walked, Ok(report) if !matches!(report.answer, Answer::Undecided { .. }))
-        {
-            logs.push(file);
+        match &walked {
+            Ok(report) if file.is_empty || !matches!(report.answer, Answer::Undecided { .. }) => {
+                logs.push(file)
+            }
+            Err(_) if file.is_empty => file.remove(),
+            _ => {}
         }
         walked
     }

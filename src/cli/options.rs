@@ -164,7 +164,7 @@ pub(super) struct JudgeFlags {
     /// exact (median only) or a number of random resamples
     #[arg(long, value_name = "N|exact")]
     pub(super) resamples: Option<String>,
-    /// Probability a verdict needs with --stop fixed or precision, 0.5 to 0.999 [default: 0.95]
+    /// Probability a verdict needs with --samples, or --stop fixed or precision; 0.5 to 0.999 [default: 0.95]
     #[arg(long, value_name = "P")]
     pub(super) confidence: Option<f64>,
     /// Spread of the samples above which nothing is called, a ratio; 0 turns that off [default: 0.5]

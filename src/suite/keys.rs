@@ -136,7 +136,7 @@ pub const KEYS: &[Key] = &[
     key(Judge, All, "pairing", "`auto`, `paired` or `independent`", "by preset", "Whether the runs of one round are taken as pairs; `auto` when the rounds correlate."),
     key(Judge, All, "interval", "`percentile` or `bca`", "by preset", "The form of the bootstrap interval."),
     key(Judge, All, "resamples", "`exact` or a whole number, 100 to 1000000", "by preset; 2000 for the mean", "How the bootstrap law is computed; `exact` is for the median."),
-    key(Judge, All, "confidence", "number, 0.5 to 0.999", "by preset", "The probability a verdict of one look needs; only with `stop = \"fixed\"` or `\"precision\"`."),
+    key(Judge, All, "confidence", "number, 0.5 to 0.999", "by preset", "The probability a verdict of one look needs; only with `stop = \"fixed\"` or `\"precision\"`, or with `samples`."),
     key(Judge, All, "max_cv", "number, 0 to 10", "by preset", "Limit of the noise gate, a ratio; 0 turns it off."),
     key(Judge, All, "stop", "`settled`, `fixed` or `precision`", "by preset", "When measuring ends: when the verdict is settled, at the wanted number of samples, or when every interval is narrow enough."),
     key(Judge, All, "correction", "`confirm`, `holm`, `bh` or `none`", "by preset", "What guards against false alarms over many benchmarks. Outside of the preset `effect`, `bh` adjusts the p-values that are shown and leaves the gate as `none` does."),
