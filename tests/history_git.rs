@@ -174,8 +174,15 @@ fn step_names_the_commits_between_and_the_bisect_command() {
     }
     let text = run(&repository, &["show", "t/b"]).ok().stdout;
     assert!(text.contains("2 commits lie between the two that were measured"), "{text}");
-    let command = format!("cargo benchgate bisect t/b {} {}", &ids[12][..10], &ids[15][..10]);
-    assert!(text.contains(&command), "{text}");
+    let command =
+        format!("cargo benchgate bisect t/b {} {} -p p --metric latency", &ids[12][..10], &ids[15][..10]);
+    assert!(text.contains(&format!("{command}\n")), "{text}");
+    // A smaller change must be looked for by name; what got better, or is a variant, bisect cannot follow.
+    let bisect = |more: &[&str]| {
+        let shown = run(&repository, &[&["show", "t/b", "--format", "json"], more].concat()).ok().json();
+        shown["change_points"][0]["bisect"].clone()
+    };
+    assert_eq!(bisect(&["--min-change", "3%"]), format!("{command} --threshold 3%"));
     // A mark on a commit in between counts from the first measured one on.
     run(&repository, &["mark", "t/b", &ids[13], "--reason", "accepted"]).ok();
     let shown = run(&repository, &["show", "t/b", "--format", "json"]).ok().json();
@@ -388,6 +395,18 @@ fn report_is_compared_with_the_closest_earlier_commit_that_has_a_result() {
     repository.git(&["merge", "-q", "--no-ff", "-m", "merge", &topic]);
     let merge = repository.id("HEAD");
     let ran = compared(&head_report(&minute(73), &merge, 1000.0), &[]);
+    assert_eq!(row(&ran)["baseline"]["commit"], ids[13]);
+    // Each push of the branch is held against the same commit, whatever was pushed before; a branch may be named.
+    repository.git(&["checkout", "-q", "topic"]);
+    record(&repository, 80, &topic, 700.0);
+    repository.write("other", "y");
+    let second = repository.commit("on the topic again");
+    let ran = compared(&head_report(&minute(81), &second, 700.0), &[]);
+    assert_eq!(
+        (row(&ran)["baseline"]["commit"].as_str(), row(&ran)["status"].as_str()),
+        (Some(&*ids[10]), Some("improved"))
+    );
+    let ran = compared(&head_report(&minute(81), &second, 700.0), &["--baseline", "main"]);
     assert_eq!(row(&ran)["baseline"]["commit"], ids[13]);
     // Thresholds can be moved, the baseline named, and what fails chosen.
     let slower = head_report(&minute(74), &pushed, 1300.0);

@@ -242,3 +242,59 @@ fn baseline_without_a_repository_is_a_commit_of_the_history() {
     let ran = plain.run(&["compare", "bare.json"]).ok();
     assert!(ran.stderr.contains("names no commit of head"), "{}", ran.stderr);
 }
+
+/// A table of several benchmarks on several machines, a commit a second.
+fn rows(series: &[(&str, &str, Vec<f64>)]) -> String {
+    let mut text = "commit,timestamp,benchmark,metric,unit,value,machine\n".to_owned();
+    for (benchmark, machine, values) in series {
+        for (index, value) in values.iter().enumerate() {
+            text.push_str(&format!("c{index},{index},{benchmark},latency,ns,{value},{machine}\n"));
+        }
+    }
+    text
+}
+
+fn stepped(last: f64) -> Vec<f64> {
+    let mut values = scattered(12, 100.0);
+    values.extend([last, last]);
+    values
+}
+
+#[test]
+fn worst_of_improved_stable_and_insufficient_and_the_largest_change_of_equals_speak_for_a_benchmark() {
+    let stable = scattered(14, 100.0);
+    let few = scattered(3, 100.0);
+    let plain = Plain::of_table(&rows(&[
+        ("a", "one", stable.clone()),
+        ("a", "two", stepped(50.0)),
+        ("b", "one", few),
+        ("b", "two", stable),
+        ("c", "one", stepped(130.0)),
+        ("c", "two", stepped(150.0)),
+        ("c", "three", stepped(140.0)),
+    ]));
+    let got = status(&plain, &["--lookback", "plain"]);
+    let of =
+        |name: &str| got["benchmarks"].as_array().unwrap().iter().find(|it| it["benchmark"] == name).unwrap();
+    assert_eq!((&of("a")["status"], &of("a")["change_machine"]), (&json!("improved"), &json!("two")));
+    assert_eq!(of("b")["status"], "stable");
+    assert_eq!((&of("c")["status"], &of("c")["change_machine"]), (&json!("regressed"), &json!("two")));
+}
+
+#[test]
+fn steps_of_the_regressed_are_listed_before_those_of_the_stable() {
+    let mut series: Vec<(String, Vec<f64>)> = Vec::new();
+    for index in 0..11 {
+        let mut values = scattered(14, 100.0);
+        values.extend(scattered(14, 50.0));
+        series.push((format!("stable{index}"), values));
+    }
+    let mut slow = scattered(14, 100.0);
+    slow.extend(scattered(14, 200.0));
+    series.push(("slow".to_owned(), slow));
+    let series: Vec<(&str, &str, Vec<f64>)> =
+        series.iter().map(|(name, values)| (name.as_str(), "m", values.clone())).collect();
+    let text = Plain::of_table(&rows(&series)).run(&["status"]).ok().stdout;
+    let listed = text.split_once("confirmed step").unwrap().1;
+    assert!(listed.contains("  slow latency") && listed.contains("and 2 more"), "{text}");
+}

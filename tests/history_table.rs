@@ -93,7 +93,7 @@ fn golden_word_freq_flags_commit_4_and_only_it() {
         let [change] = &shown["change_points"].as_array().unwrap()[..] else { panic!("{shown}") };
         assert_eq!(change["commit"], "commit4", "{method}");
         assert_eq!(change["after"], "commit3");
-        assert_eq!(change["bisect"], "cargo benchgate bisect word_freq commit3 commit4");
+        assert_eq!(change["bisect"], Value::Null, "names of an import are no commits");
         assert!((change["change_percent"].as_f64().unwrap() - 37.4).abs() < 0.1);
     }
     let shown = plain.run(&["show", "word_freq"]).ok().stdout;
@@ -342,4 +342,71 @@ fn suite_says_how_the_history_is_looked_at_and_a_flag_overrules_it() {
     let wrong = plain.run(&["status"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("history.lookback = \"plan\": known are steps, plain"), "{}", wrong.stderr);
+}
+
+#[test]
+fn plot_draws_what_has_no_logarithm_and_marks_jumps_and_outliers() {
+    let mut text = "commit,timestamp,benchmark,metric,unit,value\n".to_owned();
+    let mut values = scattered(40, 100.0);
+    values[20] = 300.0;
+    values.extend(scattered(10, 200.0));
+    for (index, value) in values.iter().enumerate() {
+        text.push_str(&format!("c{index},{index},jumps,latency,ns,{value}\n"));
+        text.push_str(&format!("c{index},{index},zeros,latency,ns,0\n"));
+        text.push_str(&format!("c{index},{index},below,latency,ns,{}\n", -value));
+    }
+    let plain = Plain::of_table(&text);
+    let svg = |bench: &str| plain.run(&["show", bench, "--format", "svg"]).ok().stdout;
+    for bench in ["jumps", "zeros", "below"] {
+        let svg = svg(bench);
+        assert_eq!(svg.matches("<circle").count(), 50, "{svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+    let jumps = svg("jumps");
+    assert!(jumps.contains("<circle class=\"outlier\"") && jumps.contains(" outlier</title>"), "{jumps}");
+    assert!(jumps.contains("r=\"5\"") && jumps.contains(" jump</title>"), "{jumps}");
+}
+
+#[test]
+fn explain_takes_the_commit_of_that_name_before_one_that_begins_so() {
+    let plain = Plain::of_table(&table(&scattered(20, 100.0)));
+    let commit =
+        |name: &str| plain.run(&["explain", "b", name, "--format", "json"]).ok().json()["commit"].clone();
+    assert_eq!(commit("c1"), "c1");
+    assert_eq!(plain.run(&["explain", "b", "c"]).code, 3, "a letter means no commit");
+    let mut text = "commit,timestamp,benchmark,metric,unit,value\n".to_owned();
+    for (index, commit) in ["abcdef0123", "abcdef0199", "abcdef9"].iter().enumerate() {
+        text.push_str(&format!("{commit},{index},b,latency,ns,1\n"));
+    }
+    let plain = Plain::of_table(&text);
+    let commit = |name: &str| plain.run(&["explain", "b", name, "--format", "json"]);
+    assert_eq!(commit("abcdef01").code, 3, "two commits begin so");
+    assert_eq!(commit("abcdef012").ok().json()["commit"], "abcdef0123");
+}
+
+#[test]
+fn plain_lookback_explains_no_rule_that_it_does_not_have_and_counts_that_moved_are_not_called_unchanged() {
+    let values = [vec![100.0; 14], vec![101.0]].concat();
+    let plain = Plain::of_table(&table(&values).replace(",latency,ns,", ",instructions,count,"));
+    let explained = |mode: &str| plain.run(&["explain", "b", "c14", "--lookback", mode]).ok().stdout;
+    let (steps, seed) = (explained("steps"), explained("plain"));
+    assert!(steps.contains("exact rule") && steps.contains("results in a row"), "{steps}");
+    assert!(steps.contains("within 2 % of the mean, in a history without spread"), "{steps}");
+    assert!(!seed.contains("exact rule") && !seed.contains("results in a row"), "{seed}");
+    let plain = Plain::of_table(&table(&[vec![100.0; 14], vec![150.0]].concat()));
+    let status = plain.run(&["status"]).ok().stdout;
+    assert!(status.contains("a second one decides"), "{status}");
+}
+
+#[test]
+fn binary_segmentation_cuts_two_commits_and_shows_the_change_to_the_commit_before() {
+    let plain = Plain::of_table(&table(&[100.0, 150.0]));
+    let shown = plain.run(&["show", "b", "--change-points", "binary"]).ok().stdout;
+    assert!(!shown.contains("too few") && shown.contains("change point +50.0 %"), "{shown}");
+    assert!(plain.run(&["show", "b"]).ok().stdout.contains("too few"));
+    let points = plain.show("b", &[])["points"].clone();
+    assert_eq!(
+        (&points[0]["change_percent"], points[1]["change_percent"].as_f64()),
+        (&Value::Null, Some(50.0))
+    );
 }

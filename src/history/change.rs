@@ -14,7 +14,7 @@ use crate::suite::settings::word_enum;
 
 /// The smallest change between segments by default, a ratio.
 pub const MIN_CHANGE: f64 = 0.05;
-/// Below so many commits there is nothing to cut.
+/// Below so many commits the optimal partition cuts nothing.
 pub const FEW: usize = 5;
 /// More commits than this are not cut at once: the newest of them are.
 pub const MOST: usize = 20_000;
@@ -26,6 +26,16 @@ word_enum! {
         Optimal = "optimal",
         /// Binary segmentation, as seed document 3 has it.
         Binary = "binary",
+    }
+}
+
+impl Method {
+    /// Below so many commits it cuts nothing.
+    pub fn fewest(self) -> usize {
+        match self {
+            Self::Optimal => FEW,
+            Self::Binary => 2,
+        }
     }
 }
 
@@ -99,23 +109,26 @@ pub struct Changes {
     pub older: usize,
 }
 
-/// The change points of a series. `ratios` knows the interleaved ratios of a result to other commits.
+/// The change points of a series. `ratios` knows the interleaved ratios of a result to other commits; binary segmentation
+/// is that of seed document 3 and takes the medians as they are.
 pub fn changes(
     series: &Series,
     ratios: impl Fn(&Point) -> Vec<(Arc<str>, f64)>,
     method: Method,
     min_change: f64,
 ) -> Changes {
-    let mut levels = commit_levels(&series.points, ratios);
+    let mut levels = match method {
+        Method::Optimal => commit_levels(&series.points, ratios),
+        Method::Binary => commit_levels(&series.points, |_| Vec::new()),
+    };
     let not_positive = newest_per_commit(&series.points).len() - levels.len();
     let older = levels.len().saturating_sub(MOST);
     levels.drain(..older);
     let logs: Vec<f64> = levels.iter().map(|level| level.level.ln()).collect();
     let sigma = sigma(&logs);
     let (cuts, spikes) = match method {
-        _ if logs.len() < 2 => (Vec::new(), Vec::new()),
+        _ if logs.len() < method.fewest() => (Vec::new(), Vec::new()),
         Method::Binary => (binary_segmentation(&logs, Binary::new(min_change)).changes, Vec::new()),
-        Method::Optimal if logs.len() < FEW => (Vec::new(), Vec::new()),
         Method::Optimal => {
             let found = optimal_partition(&logs, min_change);
             (found.changes, found.spikes)
@@ -202,6 +215,10 @@ fn commit_levels(points: &[Point], ratios: impl Fn(&Point) -> Vec<(Arc<str>, f64
                     .max_by_key(|(at, _)| *at);
                 match chained {
                     Some((at, ratio)) => (levels[at].level * ratio, Joined::Chained),
+                    // Without a chain the level is the median to the last digit.
+                    None if before.level.total_cmp(&before.median).is_eq() => {
+                        (point.median, Joined::Sessions)
+                    }
                     None => (before.level * (point.median / before.median), Joined::Sessions),
                 }
             }
@@ -290,6 +307,9 @@ mod tests {
         assert!(found.levels[1..].iter().all(|level| level.joined == Joined::Chained));
         let at: Vec<usize> = found.changes.iter().map(|change| change.after).collect();
         assert_eq!(at, [20]);
+        // Binary segmentation takes the medians of the sessions.
+        let plain = super::changes(&series(all.clone()), ratios, Method::Binary, MIN_CHANGE);
+        assert!(plain.levels.iter().all(|level| level.level.total_cmp(&level.median).is_eq()));
         assert!((found.changes[0].change_percent - 10.0).abs() < 1e-9);
         assert!((found.drift_percent.expect("there are two segments") - 10.0).abs() < 1e-9);
     }

@@ -318,9 +318,7 @@ fn with_steps(input: &[CourseRow], mut rows: Vec<Row>, better: Better, counted: 
                 row_of_rank.truncate(it.first_rank);
                 walk.rewind(it.first_rank);
                 began[from] = true;
-                let kept_open = open;
                 index = again(&mut walk, &mut row_of_rank, &rows, &outliers, from, end);
-                open = kept_open;
                 run = None;
                 last_side = None;
             }

@@ -39,9 +39,10 @@ pub struct Explanation {
     pub tolerance: Option<Tolerance>,
 }
 
-/// Explains the newest result of a commit, as of that result. `None` when the series has none of it.
+/// Explains the newest result of a commit, as of that result: of the commit of that name, else of the only one whose id
+/// begins so. `None` when the series has none of it.
 pub fn explain(series: &Series, commit: &str, mode: LookbackMode) -> Option<Explanation> {
-    let point = series.points.iter().rposition(|point| point.commit.starts_with(commit))?;
+    let point = newest_of(series, commit)?;
     let until = Series { points: series.points[..=point].to_vec(), ..series.clone() };
     let course = course(&until, mode);
     // The rows before it, with the segments known then: a step that this very result confirms began only with it.
@@ -59,10 +60,27 @@ pub fn explain(series: &Series, commit: &str, mode: LookbackMode) -> Option<Expl
         point,
         window,
         window_commits: window_commits(earlier),
-        status: status_conditions(&rows, latest, previous, series, is_counted(&series.key)),
+        status: status_conditions(&rows, latest, previous, series, mode),
         baseline: baseline_conditions(&until, window),
         tolerance: window.mean.map(|mean| series.floors.judge(mean, last.value)),
         course,
+    })
+}
+
+/// The newest result of a commit.
+fn newest_of(series: &Series, commit: &str) -> Option<usize> {
+    let exact = series.points.iter().rposition(|point| *point.commit == *commit);
+    exact.or_else(|| {
+        // Fewer digits begin the ids of too many commits.
+        const DIGITS: usize = 7;
+        if commit.len() < DIGITS || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let is_meant = |index: &usize| series.points[*index].commit.starts_with(commit);
+        let last = (0..series.points.len()).rev().find(is_meant)?;
+        let of_another = |index: usize| series.points[index].commit != series.points[last].commit;
+        let several = (0..last).filter(is_meant).any(of_another);
+        (!several).then_some(last)
     })
 }
 
@@ -85,8 +103,11 @@ fn status_conditions(
     latest: Score,
     previous: Option<Score>,
     series: &Series,
-    counted: bool,
+    mode: LookbackMode,
 ) -> Vec<Condition> {
+    // The plain lookback is seed document 1 to the letter: no exact rule, and no steps.
+    let with_steps = mode == LookbackMode::Steps;
+    let counted = with_steps && is_counted(&series.key);
     let value = rows[rows.len() - 1].value;
     let needed = if counted { 1 } else { MIN_EARLIER };
     let share = |value: f64, mean: f64| 100.0 * (value - mean).abs() / mean.abs();
@@ -110,7 +131,7 @@ fn status_conditions(
             holds: latest.mean.map(|mean| clears_share(value, mean)),
         },
     ];
-    if latest.sd == Some(0.0) || (latest.sd.is_none() && counted) {
+    if with_steps && latest.sd == Some(0.0) || latest.sd.is_none() && counted {
         conditions.push(Condition {
             asks: "the history has no spread, so any change above 2 % counts (exact rule)".to_owned(),
             number: latest.mean.map(|mean| value - mean),
@@ -134,6 +155,9 @@ fn status_conditions(
         limit: None,
         holds: flags.last().map(|flags| flags.is_step),
     });
+    if !with_steps {
+        return conditions;
+    }
     let run: Vec<f64> = run_of(rows, &flags, series);
     conditions.push(Condition {
         asks: format!("{} results in a row beyond the threshold weigh at least (a step)", run.len()),

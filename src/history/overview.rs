@@ -9,7 +9,7 @@ use super::key::SeriesKey;
 use super::marks::Said;
 use super::parallel::in_parallel;
 use super::series::{Series, View};
-use super::status::{MIN_EARLIER, Status};
+use super::status::{MIN_EARLIER, Status, clears_share};
 use crate::suite::metric::{Metric, Unit};
 
 /// The status of one series.
@@ -184,7 +184,17 @@ pub fn reason(series: &Series, course: &Course) -> String {
         Why::FewResults(earlier) => format!("{earlier} earlier results, {MIN_EARLIER} needed"),
         Why::NoSpread => "the history has no spread to judge by".to_owned(),
         Why::TwoResults => format!("the two newest results point the same way{z}"),
-        Why::Exact => "no change in a history without spread (exact rule)".to_owned(),
+        Why::Exact => {
+            let value = course.rows.last().map(|row| row.value);
+            let moved = value.zip(course.mean).filter(|(value, mean)| value.total_cmp(mean).is_ne());
+            match moved {
+                None => "no change in a history without spread (exact rule)".to_owned(),
+                Some((value, mean)) if clears_share(value, mean) => {
+                    "the newest result is off, in a history without spread: a second one decides".to_owned()
+                }
+                Some(_) => "within 2 % of the mean, in a history without spread (exact rule)".to_owned(),
+            }
+        }
         Why::OpenSince(index) => {
             let exact = course.open.is_some_and(|open| open.sd.is_none_or(|sd| sd == 0.0));
             let rule = if exact { " (exact rule)" } else { "" };

@@ -34,7 +34,10 @@ pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     let view = args.series.view(&loaded)?;
     let series = args.series.choose(&view)?;
-    let resolved = history.repository.as_ref().and_then(|repository| repository.resolve(&args.commit).ok());
+    // A name that the series has is that commit, whatever the repository makes of it.
+    let is_name = series.points.iter().any(|point| *point.commit == *args.commit);
+    let repository = history.repository.as_ref().filter(|_| !is_name);
+    let resolved = repository.and_then(|repository| repository.resolve(&args.commit).ok());
     let explanation = resolved
         .and_then(|commit| explained(series, commit.id.as_str(), mode))
         .or_else(|| explained(series, &args.commit, mode))

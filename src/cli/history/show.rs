@@ -13,6 +13,7 @@ use crate::history::overview::course;
 use crate::history::render::{left_out, show as render, svg};
 use crate::history::select::named;
 use crate::history::series::{Point, Series, View, interleaved};
+use crate::suite::identity::{BenchmarkIdentity, labels};
 use crate::suite::metric::Metric;
 use crate::suite::quantity::parse_percent;
 use crate::ui::Ui;
@@ -84,7 +85,7 @@ pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
             value["left_out"] = crate::history::render::json::left_out(&view.left_out);
             pretty(&value)
         }
-        "svg" => svg::svg(chosen, &changes),
+        "svg" => svg::svg(chosen, &course, &changes),
         _ => {
             let mut text = render::text(chosen, &course, &changes, args.limit, ui.width());
             for line in left_out(&view.left_out, view.branch.as_deref(), view.is_cut) {
@@ -125,9 +126,10 @@ impl OneSeries {
 
     /// The one that is meant: latency before other metrics, the newest result before older ones.
     pub(super) fn choose<'a>(&self, view: &'a View) -> Result<&'a Series, Error> {
-        let mut labels: Vec<String> = view.series.iter().map(|series| series.key.label()).collect();
-        labels.dedup();
-        if let [first, second, ..] = &labels[..] {
+        let mut benchmarks: Vec<&BenchmarkIdentity> =
+            view.series.iter().map(|series| &series.key.benchmark).collect();
+        benchmarks.dedup();
+        if let [first, second, ..] = &labels(benchmarks.into_iter())[..] {
             return Err(Error::Usage(format!(
                 "`{}` names several benchmarks, such as `{first}` and `{second}`; name one",
                 self.bench

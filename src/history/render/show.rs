@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{change, day, optional, series_name, table, value};
-use crate::history::change::{ChangePoint, Changes, FEW, Joined};
+use crate::history::change::{ChangePoint, Changes, Joined, MIN_CHANGE};
 use crate::history::course::Course;
 use crate::history::lookback::{rolling, z_score};
 use crate::history::marks::Said;
@@ -14,15 +14,41 @@ use crate::report::text::{shell_word, visible};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The command that looks for the commit of a change.
-pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) -> String {
-    let commit = |level: usize| short(&series.points[changes.levels[level].point].commit);
-    format!(
-        "cargo benchgate bisect {} {} {}",
-        shell_word(&series.key.label()),
-        commit(change.before),
-        commit(change.after)
-    )
+/// The command that looks for the commit of a change. `None` where there is nothing for it to find: a change for the better,
+/// commits that are not of this repository, and variants, which no filter can tell apart.
+pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) -> Option<String> {
+    let identity = &series.key.benchmark;
+    if change.better || !identity.variant.is_empty() {
+        return None;
+    }
+    let commit = |level: usize| {
+        let point = &series.points[changes.levels[level].point];
+        point.depth.map(|_| short(&point.commit))
+    };
+    let (good, bad) = (commit(change.before)?, commit(change.after)?);
+    let mut command = format!("cargo benchgate bisect {} {good} {bad}", shell_word(&identity.label()));
+    let mut flag = |flag: &str, value: &str| command.push_str(&format!(" {flag} {}", shell_word(value)));
+    flag("-p", &identity.target.package);
+    flag("--metric", &series.key.metric);
+    // Half of a change is beyond its noise; bisect looks for 5 % when nothing is said.
+    let least = if changes.min_change == 0.0 {
+        0.5 * change.change_percent.abs()
+    } else {
+        100.0 * changes.min_change
+    };
+    if least < 100.0 * MIN_CHANGE {
+        flag("--threshold", &format!("{}%", (least * 100.0).round().max(1.0) / 100.0));
+    }
+    if !matches!(series.key.profile.as_str(), "" | "bench") {
+        flag("--profile", &series.key.profile);
+    }
+    let (flags, features): (Vec<&str>, Vec<&str>) =
+        series.key.features.split_whitespace().partition(|word| word.starts_with("--"));
+    if !features.is_empty() {
+        flag("--features", &features.join(","));
+    }
+    flags.iter().for_each(|flag| command.push_str(&format!(" {flag}")));
+    Some(command)
 }
 
 /// The series for people: the newest `limit` results, 0 for all.
@@ -37,14 +63,14 @@ pub fn text(
     let mut text = format!("{}\n", series_name(&series.key));
     let _ = writeln!(text, "{}", sparkline(series, width.unwrap_or(80).clamp(20, 120)));
     let _ = writeln!(text, "{}: {}\n", course.status, reason(series, course));
-    let stats = rolling(&course.rows);
+    let all = rolling(&course.rows);
     let levels: std::collections::HashMap<usize, _> =
         changes.levels.iter().map(|level| (level.point, level)).collect();
     let skipped = if limit == 0 { 0 } else { series.points.len().saturating_sub(limit) };
     let rows: Vec<Vec<String>> = series
         .points
         .iter()
-        .zip(&stats)
+        .zip(&all)
         .enumerate()
         .skip(skipped)
         .map(|(index, (point, stats))| {
@@ -56,7 +82,7 @@ pub fn text(
                     notes.push(word.to_owned());
                 }
             };
-            let begins = index != 0 && stats.segment != self::segment(&course.rows, index - 1);
+            let begins = index != 0 && stats.segment != all[index - 1].segment;
             let step = course.steps.iter().any(|step| series.points[step.index].position == point.position);
             note(point.said == Some(Said::Begins), "mark");
             note(begins && step, "step, new segment");
@@ -95,19 +121,15 @@ pub fn text(
     text
 }
 
-/// The segment of a row, counted as the lookback does.
-fn segment(rows: &[crate::history::lookback::Row], index: usize) -> usize {
-    rows.iter().filter(|row| row.begins && row.position <= rows[index].position).count()
-}
-
 /// The change points, the drift, and what they rest on.
 fn changes_text(series: &Series, changes: &Changes) -> String {
     let unit = series.key.unit();
     let mut text = String::new();
     let n = changes.levels.len();
     let chained = changes.levels.iter().filter(|level| level.joined == Joined::Chained).count();
-    if n < FEW {
-        let _ = writeln!(text, "{n} commits are too few for change points; {FEW} are needed");
+    let few = changes.method.fewest();
+    if n < few {
+        let _ = writeln!(text, "{n} commits are too few for change points; {few} are needed");
     }
     for found in &changes.changes {
         let provisional = if found.provisional { " (provisional: the newest commit alone)" } else { "" };
@@ -127,9 +149,11 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
         {
             let _ = writeln!(text, "  {} commits lie between the two that were measured", before - after - 1);
         }
-        let _ = writeln!(text, "  {}", visible(&bisect_command(series, changes, found)));
+        if let Some(command) = bisect_command(series, changes, found) {
+            let _ = writeln!(text, "  {}", visible(&command));
+        }
     }
-    if changes.changes.is_empty() && FEW <= n {
+    if changes.changes.is_empty() && few <= n {
         let _ =
             writeln!(text, "no change of level of at least {}", quantity::limit(changes.min_change * 100.0));
     }
