@@ -201,3 +201,44 @@ fn second_import_adds_the_metrics_retries_and_benchmarks_that_the_first_one_lack
     let status = plain.run(&["status", "--format", "json"]).ok().json();
     assert_eq!(status["left_out"]["duplicates"], 2);
 }
+
+#[test]
+fn direction_that_a_source_states_counts_and_one_that_nobody_knows_is_left_out() {
+    let smaller = json!({ "entries": { "s": [{ "commit": { "id": "a" }, "date": 1000, "tool": "customSmallerIsBetter",
+        "benches": [{ "name": "lag", "value": 5, "unit": "KB/s" }] }] } });
+    let plain = Plain::new();
+    plain.write("data.json", &smaller.to_string());
+    plain.run(&["import", "data.json"]).ok();
+    assert_eq!(plain.show("lag", &[])["better"], "lower");
+    let in_unit = |commit: &str| {
+        let mut result = result(commit, "2026-01-01T00:00:00Z", &[1.0]);
+        result["stats"]["unit"] = json!("furlongs");
+        result
+    };
+    let mut stated = in_unit("bbb");
+    stated["less_is_better"] = json!(false);
+    plain.write("results.json", &json!([in_unit("aaa"), stated]).to_string());
+    let imported = plain.run(&["import", "results.json"]).ok();
+    assert!(
+        imported.stderr.contains("id-aaa: nothing says whether furlongs is better"),
+        "{}",
+        imported.stderr
+    );
+    let shown = plain.show("read*", &[]);
+    assert_eq!((&shown["better"], shown["points"].as_array().unwrap().len()), (&json!("higher"), 1));
+}
+
+#[test]
+fn imported_mark_is_about_the_benchmark_of_that_name_whatever_a_glob_makes_of_it() {
+    let plain = Plain::new();
+    let text = "commit,timestamp,benchmark,metric,unit,value,mark\nc0,1,b[12],latency,ns,5,false\nc0,1,b1,latency,ns,5,false\n\
+                c1,2,b[12],latency,ns,6,true\nc1,2,b1,latency,ns,6,false\n";
+    plain.write("table.csv", text);
+    plain.run(&["import", "table.csv"]).ok();
+    let marks = |bench: &str| plain.show(bench, &[])["points"][1]["mark"].clone();
+    assert_eq!((marks("b[12]"), marks("b1")), (json!(true), json!(false)));
+    // So it is of a mark that is set by hand.
+    let marked = plain.run(&["mark", "b[12]", "c0", "--reason", "accepted"]).ok();
+    assert!(marked.stderr.contains("(1 series)"), "{}", marked.stderr);
+    assert_eq!(plain.run(&["export", "b[12]"]).ok().stdout.lines().count(), 3);
+}

@@ -234,6 +234,30 @@ fn other_machine_profile_or_features_make_another_series_and_the_worst_machine_w
 }
 
 #[test]
+fn benchmarks_of_one_label_are_told_apart_where_one_is_named_and_where_they_are_exported() {
+    let plain = Plain::new();
+    for index in 0..2 {
+        let mut report = head_report(&minute(index), &id(index), 1000.0);
+        let mut other = report["benchmarks"][0].clone();
+        other["package"] = json!("q");
+        report["benchmarks"].as_array_mut().unwrap().push(other);
+        add(&plain, &report);
+        let sides = [Side { name: "head", commit: &id(index), dirty: false, values: &[900.0] }];
+        add(&plain, &report_with(&minute(60 + index), &sides, json!({ "suite": { "features": ["simd"] } })));
+    }
+    let refused = plain.run(&["show", "t/b"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("`p:t/b` and `q:t/b`"), "{}", refused.stderr);
+    assert_eq!(plain.show("q:t/b", &[])["points"].as_array().unwrap().len(), 2);
+    let exported = plain.run(&["export"]).ok().stdout;
+    let again = Plain::of_table(&exported);
+    assert_eq!(again.run(&["export"]).ok().stdout, exported);
+    assert_eq!(exported.lines().count(), 7);
+    assert!(exported.contains(",q:t/b,"), "{exported}");
+    assert!(exported.contains("\"p:t/b (bench, simd, x86_64-unknown-linux-gnu)\""), "{exported}");
+}
+
+#[test]
 fn new_toolchain_begins_a_segment_and_the_plain_lookback_does_not_mind() {
     let plain = Plain::new();
     for (index, value) in scattered(30, 1000.0).into_iter().enumerate() {

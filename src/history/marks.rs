@@ -102,12 +102,21 @@ impl<'a> Pattern<'a> {
         Self { text, glob: Glob::new(text).ok().map(|glob| glob.compile_matcher()) }
     }
 
+    /// Whether it is a name of the benchmark of a series, written in full, whatever a glob would make of its letters.
+    pub fn is_name_of(&self, key: &SeriesKey) -> bool {
+        let label = key.label();
+        self.text == key.benchmark.id
+            || self.text == label
+            || self.text.strip_prefix(&key.benchmark.target.package).and_then(|rest| rest.strip_prefix(':'))
+                == Some(label.as_str())
+    }
+
     /// Whether it means the benchmark of a series.
     pub fn matches(&self, key: &SeriesKey) -> bool {
-        let label = key.label();
-        let qualified = format!("{}:{label}", key.benchmark.target.package);
-        // A name that is written in full is that name, whatever a glob would make of its letters.
-        [label.as_str(), key.benchmark.id.as_str(), qualified.as_str()].contains(&self.text)
-            || self.glob.as_ref().is_some_and(|glob| glob.is_match(&label) || glob.is_match(&qualified))
+        self.is_name_of(key)
+            || self.glob.as_ref().is_some_and(|glob| {
+                let label = key.label();
+                glob.is_match(&label) || glob.is_match(format!("{}:{label}", key.benchmark.target.package))
+            })
     }
 }

@@ -4,7 +4,7 @@ use super::key::SeriesKey;
 use super::marks::Pattern;
 use crate::suite::keys::nearest;
 
-/// The keys whose benchmark a name or glob means, in their order.
+/// The keys whose benchmark a name or glob means, in their order. A name in full means that benchmark alone.
 ///
 /// # Errors
 ///
@@ -15,7 +15,13 @@ pub fn named<'a>(
 ) -> Result<Vec<&'a SeriesKey>, String> {
     let keys: Vec<&SeriesKey> = keys.collect();
     let pattern = Pattern::new(name);
-    let found: Vec<&SeriesKey> = keys.iter().copied().filter(|key| pattern.matches(key)).collect();
+    let all = |is_meant: &dyn Fn(&SeriesKey) -> bool| -> Vec<&'a SeriesKey> {
+        keys.iter().copied().filter(|key| is_meant(key)).collect()
+    };
+    let mut found = all(&|key| pattern.is_name_of(key));
+    if found.is_empty() {
+        found = all(&|key| pattern.matches(key));
+    }
     if !found.is_empty() {
         return Ok(found);
     }

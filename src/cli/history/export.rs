@@ -1,12 +1,13 @@
 //! `history export`: the series as CSV.
 
+use std::collections::HashSet;
+
 use clap::Args;
 
 use super::{Common, History};
 use crate::cli::answers::Answers;
 use crate::error::{Error, ExitCode};
 use crate::history::import::table;
-use crate::history::marks::Pattern;
 use crate::history::select::named;
 use crate::ui::Ui;
 
@@ -32,13 +33,12 @@ pub(super) fn export(args: &ExportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Answers::parse(&args.common.output.format, &["csv"])?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
-    let mut patterns = Vec::new();
+    let mut meant = HashSet::new();
     for bench in &args.benches {
-        named(loaded.index.keys.iter(), bench).map_err(Error::Usage)?;
-        patterns.push(Pattern::new(bench));
+        meant.extend(named(loaded.index.keys.iter(), bench).map_err(Error::Usage)?);
     }
     let view = loaded.view(|_, key| {
-        (patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(key)))
+        (args.benches.is_empty() || meant.contains(key))
             && (args.metric.is_empty() || args.metric.contains(&key.metric))
             && args.machine.as_ref().is_none_or(|machine| *machine == key.machine)
     });

@@ -18,7 +18,7 @@ const SOURCES: [&str; 5] = ["auto", "csv", "criterion", "benchdb", "github-actio
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", |arg| arg.hide(true)))]
 pub(super) struct ImportArgs {
-    /// A CSV (commit,timestamp,benchmark,metric,unit,value[,mark][,machine]), result JSON of BenchDB or Conbench, the data
+    /// A CSV (commit,timestamp,benchmark,metric,unit,value[,mark][,machine][,better]), result JSON of BenchDB or Conbench, the data
     /// of github-action-benchmark, or a folder of criterion
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,

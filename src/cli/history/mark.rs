@@ -5,7 +5,7 @@ use clap::Args;
 use super::open::{Loaded, now};
 use super::{Common, History};
 use crate::error::{Error, ExitCode};
-use crate::history::marks::{Action, Event};
+use crate::history::marks::{Action, Event, Pattern};
 use crate::history::select::named;
 use crate::ui::Ui;
 
@@ -39,7 +39,13 @@ pub(super) fn mark(args: &MarkArgs, begins: bool, ui: &Ui) -> Result<ExitCode, E
     }
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
-    named(loaded.index.keys.iter(), &args.bench).map_err(Error::Usage)?;
+    let meant = named(loaded.index.keys.iter(), &args.bench).map_err(Error::Usage)?;
+    // The event holds a glob; a name in full must not become one.
+    let name = Pattern::new(&args.bench);
+    let benchmark = match meant.iter().all(|key| name.is_name_of(key)) {
+        true => globset::escape(&args.bench),
+        false => args.bench.clone(),
+    };
     let known = |commit: &str| {
         let runs = loaded.index.reports.iter().filter_map(|report| report.content.as_ref().ok());
         runs.flat_map(|run| &run.revisions).any(|revision| *revision.commit == *commit)
@@ -63,7 +69,7 @@ pub(super) fn mark(args: &MarkArgs, begins: bool, ui: &Ui) -> Result<ExitCode, E
         schema_version: 1,
         action: if begins { Action::Mark } else { Action::Unmark },
         commit: commit.clone(),
-        benchmark: args.bench.clone(),
+        benchmark,
         metric: args.metric.clone(),
         machine: args.machine.clone(),
         reason: args.reason.clone(),

@@ -108,16 +108,25 @@ fn record(result: &Value, commit_time: &dyn Fn(&str) -> Option<i64>) -> Result<R
         benchmark: case(&result["tags"])?,
         metric: "value".to_owned(),
         unit: unit.to_owned(),
-        better: match unit {
-            "B/s" | "i/s" => Some(Better::Higher),
-            "s" | "ns" | "B" => Some(Better::Lower),
-            _ => None,
-        },
+        better: Some(better(result, unit)?),
         values,
         mark: result["change_annotations"]["begins_distribution_change"].as_bool() == Some(true),
         machine: machine(result),
         tolerance,
     })
+}
+
+/// The direction: of the units that BenchDB knows, else the one the result states. A guess would judge backwards.
+fn better(result: &Value, unit: &str) -> Result<Better, String> {
+    let stated =
+        [&result["less_is_better"], &result["stats"]["less_is_better"]].into_iter().find_map(Value::as_bool);
+    match (unit, stated) {
+        ("B/s" | "i/s", _) | (_, Some(false)) => Ok(Better::Higher),
+        ("s" | "ns" | "B", _) | (_, Some(true)) => Ok(Better::Lower),
+        (unit, None) => Err(format!(
+            "nothing says whether {unit} is better lower or higher; a CSV with a column `better` does"
+        )),
+    }
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -77,7 +77,12 @@ pub fn read(text: &str) -> Result<Records, String> {
                     records.left_out.push(format!("commit {}, {}: no number", entry.commit.id, bench.name));
                     continue;
                 };
-                let bigger = entry.tool == "customBiggerIsBetter";
+                // Some tools say it, whatever the unit looks like.
+                let better = match entry.tool.as_str() {
+                    "customBiggerIsBetter" => Some(Better::Higher),
+                    "customSmallerIsBetter" => Some(Better::Lower),
+                    _ => None,
+                };
                 // `cargo bench` prints nanoseconds an iteration: the latency of our own runs.
                 let (metric, unit) = match bench.unit.as_str() {
                     "ns/iter" | "ns/op" | "ns" => ("latency", "ns"),
@@ -90,7 +95,7 @@ pub fn read(text: &str) -> Result<Records, String> {
                     benchmark: if several { format!("{suite}/{}", bench.name) } else { bench.name },
                     metric: metric.to_owned(),
                     unit: unit.to_owned(),
-                    better: bigger.then_some(Better::Higher),
+                    better,
                     values: vec![value],
                     mark: false,
                     machine: None,

@@ -125,7 +125,8 @@ fn event(record: &Record, machine: Option<&str>) -> Event {
         schema_version: 1,
         action: Action::Mark,
         commit: record.commit.clone(),
-        benchmark: record.benchmark.clone(),
+        // A mark's benchmark is a glob, and this is a name.
+        benchmark: globset::escape(&record.benchmark),
         metric: Some(record.metric.clone()),
         machine: machine.map(str::to_owned),
         reason: "imported: a distribution begins here".to_owned(),

@@ -1,10 +1,13 @@
-//! The plain CSV `commit,timestamp,benchmark,metric,unit,value[,mark][,machine]`.
+//! The plain CSV `commit,timestamp,benchmark,metric,unit,value[,mark][,machine][,better]`.
+
+use std::collections::BTreeMap;
 
 use super::{Record, Records, timestamp};
 use crate::history::marks::Said;
 use crate::history::series::View;
 use crate::report::csv::{cell, table, text_of_cell};
 use crate::report::read::ReadError;
+use crate::suite::identity::labels;
 
 const NEEDED: [&str; 6] = ["commit", "timestamp", "benchmark", "metric", "unit", "value"];
 
@@ -30,7 +33,7 @@ pub fn read(bytes: &[u8]) -> Result<Records, ReadError> {
         return Err(ReadError::Row {
             line: 1,
             why: format!(
-                "column{} {} missing; the table is commit,timestamp,benchmark,metric,unit,value[,mark][,machine]",
+                "column{} {} missing; the table is commit,timestamp,benchmark,metric,unit,value[,mark][,machine][,better]",
                 if missing.len() == 1 { "" } else { "s" },
                 missing.join(", ")
             ),
@@ -89,12 +92,13 @@ pub fn read(bytes: &[u8]) -> Result<Records, ReadError> {
     }
 }
 
-/// The series of a view as such a table, with their machines and directions: importing it gives the same series.
+/// The series of a view as such a table, with their machines and directions: importing it gives as many series with the same
+/// values. What the table has no column for is in the name, where it tells two series apart.
 pub fn write(view: &View) -> String {
     let heading =
         ["commit", "timestamp", "benchmark", "metric", "unit", "value", "mark", "machine", "better"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    for series in &view.series {
+    for (series, name) in view.series.iter().zip(names(view)) {
         let mut marked = None;
         for point in &series.points {
             let mark =
@@ -106,7 +110,7 @@ pub fn write(view: &View) -> String {
             rows.push(vec![
                 cell(&point.commit),
                 point.committed_at.to_string(),
-                cell(&series.key.label()),
+                cell(&name),
                 cell(&series.key.metric),
                 cell(&series.key.unit),
                 point.best.to_string(),
@@ -117,4 +121,26 @@ pub fn write(view: &View) -> String {
         }
     }
     table(rows)
+}
+
+/// The names of the series: the labels of their benchmarks, told apart, with profile, features and target behind them
+/// where several series have all the rest in common.
+fn names(view: &View) -> Vec<String> {
+    let labels = labels(view.series.iter().map(|series| &series.key.benchmark));
+    let columns = |index: usize| {
+        let key = &view.series[index].key;
+        (labels[index].as_str(), key.metric.as_str(), key.unit.as_str(), key.machine.as_str())
+    };
+    let mut count: BTreeMap<_, usize> = BTreeMap::new();
+    for index in 0..labels.len() {
+        *count.entry(columns(index)).or_default() += 1;
+    }
+    let name = |index: usize| {
+        let key = &view.series[index].key;
+        match count[&columns(index)] {
+            1 => labels[index].clone(),
+            _ => format!("{} ({}, {}, {})", labels[index], key.profile, key.features, key.triple),
+        }
+    };
+    (0..labels.len()).map(name).collect()
 }
