@@ -6,8 +6,8 @@
     reason = "a test fails by panicking; exact answers are part of the contract"
 )]
 
-use cargo_benchgate::history::lookback::{Row, order, rolling, z_score};
-use cargo_benchgate::history::status::{Score, Thresholds, compare, status};
+use cargo_benchgate::history::lookback::{Distribution, Row, order, rolling, z_score};
+use cargo_benchgate::history::status::{Score, Thresholds, compare, score, status};
 use cargo_benchgate::history::tolerance::{Policy, Tolerance};
 use cargo_benchgate::suite::metric::{Better, Unit};
 use serde_json::Value;
@@ -194,6 +194,14 @@ fn golden_comparisons_are_reproduced() {
             }
         }
     }
+}
+
+#[test]
+fn z_score_of_exactly_two_is_within_on_either_side() {
+    let window = Distribution { mean: Some(100.0), sd: Some(10.0) };
+    let side = |value: f64| score(value, window, 10, Better::Lower).side;
+    assert_eq!((side(120.0), side(80.0)), (0, 0));
+    assert_eq!((side(120.1), side(79.9)), (-1, 1));
 }
 
 #[test]

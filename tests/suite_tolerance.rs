@@ -77,6 +77,8 @@ fn kind_follows_the_metric_and_the_harness() {
     assert_eq!(kind(Metric::PeakRss, true), MetricKind::MemoryPeak);
     assert_eq!(kind(Metric::AllocatedBytes, false), MetricKind::Allocation);
     assert_eq!(kind(Metric::Instructions, false), MetricKind::Unspecified);
+    // Bytes of a metric of the user's own may be anything.
+    assert_eq!(default_kind(&Metric::from_name("heap"), &Unit::Bytes, true), MetricKind::Unspecified);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::history::facts::{Facts, RevisionFacts};
 use crate::history::overview::short;
 use crate::history::render::compare as render;
 use crate::history::series::View;
-use crate::history::status::{DEFAULT_PERCENT, DEFAULT_Z, Thresholds};
+use crate::history::status::{BASELINE_Z, DEFAULT_PERCENT, DEFAULT_Z, MIN_EARLIER, MIN_SHARE, Thresholds};
 use crate::report::text::visible;
 use crate::revision::{Commit, Repository};
 use crate::ui::Ui;
@@ -82,7 +82,28 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
         "json" => {
             let counts = render::counts(&rows);
             let rows: Vec<Value> = rows.iter().map(render::json).collect();
-            pretty(&json!({ "schema_version": 1, "lookback": mode.as_str(), "counts": counts, "rows": rows }))
+            let head = head(&report);
+            let started_at = jiff::Timestamp::from_nanosecond(i128::from(report.result_time)).ok();
+            pretty(&json!({
+                "schema_version": 1,
+                "tool": { "name": "cargo-benchgate", "version": env!("CARGO_PKG_VERSION") },
+                "report": {
+                    "commit": head.map(|head| head.commit.as_ref()),
+                    "dirty": head.map(|head| head.dirty),
+                    "started_at": started_at.map(|time| time.to_string()),
+                    "machine": report.machine.as_ref(),
+                },
+                "lookback": mode.as_str(),
+                "thresholds": {
+                    "percent": thresholds.percent,
+                    "z_score": thresholds.z,
+                    "baseline_z_score": BASELINE_Z,
+                    "baseline_percent": 100.0 * MIN_SHARE,
+                    "earlier_results": MIN_EARLIER,
+                },
+                "counts": counts,
+                "rows": rows,
+            }))
         }
         _ => render::text(&rows),
     })?;

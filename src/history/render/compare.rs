@@ -1,10 +1,13 @@
 //! `history compare`: one row a result.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::{optional, table};
 use crate::history::compare::{ComparedRow, RowStatus};
 use crate::history::overview::short;
+use crate::history::status::Pairwise;
 use crate::report::quantity;
 use crate::report::text::visible;
 use crate::suite::metric::Unit;
@@ -29,7 +32,24 @@ pub fn text(rows: &[ComparedRow]) -> String {
         ["STATUS", "BENCHMARK", "METRIC", "BASELINE", "CONTENDER", "CHANGE", "MEAN", "RESULTS", "REASON"];
     let left = [true, true, true, false, false, false, false, false, true];
     text.push_str(&table(&heading, &left, &cells));
+    let mut beyond = rows.iter().filter_map(|row| Some((row, pairwise(row)?)));
+    if let Some((_, it)) = beyond.find(|(row, _)| is_beyond(row)) {
+        let _ = writeln!(
+            text,
+            "* differs from the baseline by more than {} (--threshold), which by itself decides nothing",
+            quantity::limit(it.percent_threshold)
+        );
+    }
     text
+}
+
+fn pairwise(row: &ComparedRow) -> Option<Pairwise> {
+    row.compared.and_then(|compared| compared.pairwise)
+}
+
+/// Whether the change to the baseline is beyond the threshold for it.
+fn is_beyond(row: &ComparedRow) -> bool {
+    pairwise(row).is_some_and(|it| it.regression_indicated || it.improvement_indicated)
 }
 
 fn row(row: &ComparedRow) -> Vec<String> {
@@ -37,7 +57,9 @@ fn row(row: &ComparedRow) -> Vec<String> {
     let baseline = row.baseline.as_ref();
     // The pairwise change is positive for better; people read the rise of the value.
     let change = baseline.zip(row.contender).and_then(|((_, baseline), contender)| {
-        (*baseline != 0.0).then(|| quantity::change(100.0 * (contender - baseline) / baseline.abs()))
+        let mark = if is_beyond(row) { " *" } else { "" };
+        (*baseline != 0.0)
+            .then(|| format!("{}{mark}", quantity::change(100.0 * (contender - baseline) / baseline.abs())))
     });
     let at =
         baseline.map(|(commit, _)| format!("; baseline {}", short(&visible(commit)))).unwrap_or_default();
