@@ -156,6 +156,27 @@ fn benchmark_that_fails_is_not_gone() {
 }
 
 #[test]
+fn benchmark_whose_program_never_changes_is_not_gone() {
+    let plain = Plain::new();
+    for index in 0..20 {
+        let value = if index < 15 { 1000.0 } else { 2000.0 } * scattered(20, 1.0)[index];
+        add(&plain, &named(index, "old", value));
+    }
+    for index in 20..130 {
+        let mut report = named(index, "new", 1000.0);
+        let mut unchanged = named(index, "old", 1.0)["benchmarks"][0].clone();
+        unchanged["presence"] = "unchanged".into();
+        unchanged["sides"] = json!([]);
+        report["benchmarks"].as_array_mut().unwrap().push(unchanged);
+        let store = cargo_benchgate::history::store::Store::new(plain.store());
+        store.add_report(report.to_string().as_bytes()).unwrap();
+    }
+    assert!(names(&status(&plain, &[]), "gone").is_empty());
+    assert_eq!(status(&plain, &[])["left_out"]["errored"], 0);
+    assert_eq!(plain.run(&["status", "--fail-on", "regressed"]).code, 1);
+}
+
+#[test]
 fn machine_that_stopped_is_gone_after_a_window_of_commits() {
     let plain = Plain::new();
     let label = |label: &str| json!({ "machine": { "label": label } });

@@ -1,5 +1,7 @@
 //! A report held against the history: each result against a baseline and the window up to it.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::course::LookbackMode;
@@ -113,11 +115,13 @@ pub fn compare_report(report: &Facts, view: &View, rules: Rules) -> Vec<Compared
     let head = head.unwrap_or(report.revisions.len().saturating_sub(1));
     let own =
         report.revisions.get(head).map(|revision| revision.commit.clone()).filter(|_| !rules.own_commit);
+    let known: HashMap<&SeriesKey, &Series> =
+        view.series.iter().map(|series| (&series.key, series)).collect();
     let mut rows: Vec<ComparedRow> = report
         .points
         .iter()
         .filter(|point| usize::from(point.revision) == head && (rules.all_metrics || point.gate))
-        .map(|point| row(point, own.as_deref(), report, view, rules))
+        .map(|point| row(point, own.as_deref(), report, view, &known, rules))
         .collect();
     rows.extend(report.errored.iter().map(|key| ComparedRow {
         status: RowStatus::Errored,
@@ -134,7 +138,14 @@ pub fn compare_report(report: &Facts, view: &View, rules: Rules) -> Vec<Compared
     rows
 }
 
-fn row(point: &PointFacts, own: Option<&str>, report: &Facts, view: &View, rules: Rules) -> ComparedRow {
+fn row(
+    point: &PointFacts,
+    own: Option<&str>,
+    report: &Facts,
+    view: &View,
+    known: &HashMap<&SeriesKey, &Series>,
+    rules: Rules,
+) -> ComparedRow {
     let mut row = ComparedRow {
         status: RowStatus::MissingBaseline,
         benchmark: point.key.label(),
@@ -146,7 +157,7 @@ fn row(point: &PointFacts, own: Option<&str>, report: &Facts, view: &View, rules
         compared: None,
         reason: "no result of this series at or before the baseline".to_owned(),
     };
-    let Some(series) = view.series.iter().find(|series| series.key == point.key) else {
+    let Some(series) = known.get(&point.key) else {
         let near = view.series.iter().find(|series| {
             series.key.benchmark == point.key.benchmark && series.key.metric == point.key.metric
         });
@@ -161,7 +172,13 @@ fn row(point: &PointFacts, own: Option<&str>, report: &Facts, view: &View, rules
     let until_baseline: Vec<Point> =
         series.points.iter().filter(|it| !is_own(it) && rules.until.allows(it)).cloned().collect();
     let Some(baseline) = until_baseline.last().cloned() else { return row };
-    let history = Series { points: until_baseline, ..series.clone() };
+    let history = Series {
+        key: series.key.clone(),
+        better: series.better,
+        gate: series.gate,
+        floors: series.floors,
+        points: until_baseline,
+    };
     let rows = course(&history, rules.mode).rows;
     row.earlier = rows.len();
     row.baseline = Some((baseline.commit.to_string(), baseline.best));

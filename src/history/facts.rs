@@ -12,7 +12,7 @@ use super::tolerance::{Floors, Policy, default_kind};
 use crate::report::model::{Machine, Revision, RunWide, SCHEMA_VERSION, Toolchain};
 use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use crate::suite::metric::{Better, Metric, Unit};
-use crate::verdict::evidence::StoppedBecause;
+use crate::verdict::evidence::{Presence, StoppedBecause};
 
 /// The `command` of reports that were made from foreign data.
 pub const IMPORT: &str = "import";
@@ -36,6 +36,8 @@ pub struct Facts {
     pub revisions: Vec<RevisionFacts>,
     /// Benchmarks that failed or were interrupted, by the key of a series without metric: they are in no series.
     pub errored: Vec<SeriesKey>,
+    /// Benchmarks without a number, since their programs are those of the base: keys like those of `errored`.
+    pub unmeasured: Vec<SeriesKey>,
     /// The numbers.
     pub points: Vec<PointFacts>,
 }
@@ -104,6 +106,8 @@ struct SlimBenchmark<'a> {
     harness: Cow<'a, str>,
     sides: Vec<SlimSide<'a>>,
     settings: SlimSettings,
+    #[serde(borrow, default)]
+    presence: Cow<'a, str>,
     #[serde(borrow, default)]
     stopped_because: Option<Cow<'a, str>>,
     error: Option<serde::de::IgnoredAny>,
@@ -187,6 +191,7 @@ impl Facts {
         let names: Vec<&str> = slim.revisions.iter().map(|revision| revision.name.as_str()).collect();
         let mut points = Vec::new();
         let mut errored = Vec::new();
+        let mut unmeasured = Vec::new();
         for benchmark in &slim.benchmarks {
             let identity = || BenchmarkIdentity {
                 target: TargetId {
@@ -218,6 +223,7 @@ impl Facts {
                 errored.push(key("", ""));
                 continue;
             }
+            let known = points.len();
             for side in &benchmark.sides {
                 let Some(revision) = names.iter().position(|name| *name == side.revision) else { continue };
                 let Ok(revision) = u8::try_from(revision) else { continue };
@@ -255,6 +261,9 @@ impl Facts {
                     });
                 }
             }
+            if points.len() == known && benchmark.presence != Presence::Removed.as_str() {
+                unmeasured.push(key("", ""));
+            }
         }
         let digest = hash.finalize();
         let mut run = [0; 16];
@@ -268,6 +277,7 @@ impl Facts {
             rustc: rustc.into(),
             revisions,
             errored,
+            unmeasured,
             points,
         })
     }

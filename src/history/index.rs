@@ -55,6 +55,8 @@ pub struct IndexedRun {
     pub revisions: Vec<RevisionFacts>,
     /// Benchmarks that failed or were interrupted: indices into the keys, of keys without metric.
     pub errored: Vec<u32>,
+    /// Benchmarks without a number: indices like those.
+    pub unmeasured: Vec<u32>,
     /// The numbers, by series and revision.
     pub points: Vec<IndexedPoint>,
 }
@@ -180,6 +182,7 @@ impl Index {
             }
         };
         let errored = facts.errored.into_iter().map(&mut number_of).collect();
+        let unmeasured = facts.unmeasured.into_iter().map(&mut number_of).collect();
         let mut points = Vec::with_capacity(facts.points.len());
         for point in facts.points {
             points.push(IndexedPoint {
@@ -204,6 +207,7 @@ impl Index {
             rustc: facts.rustc,
             revisions: facts.revisions,
             errored,
+            unmeasured,
             points,
         }
     }

@@ -255,7 +255,7 @@ fn rename(run: &mut IndexedRun, renamed: &[u32], moved: &mut BTreeSet<(u32, u32)
         }
     }
     run.points.sort_by_key(|point| (point.key, point.revision));
-    run.errored.iter_mut().for_each(|key| *key = renamed[*key as usize]);
+    run.errored.iter_mut().chain(&mut run.unmeasured).for_each(|key| *key = renamed[*key as usize]);
     stayed
 }
 

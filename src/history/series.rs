@@ -85,8 +85,9 @@ pub struct LeftOut {
 pub struct View {
     /// The series, by key.
     pub series: Vec<Series>,
-    /// Benchmarks that failed or were interrupted: the key of a series without metric, and the place of the commit.
-    pub failed: Vec<(SeriesKey, (i64, i64))>,
+    /// Benchmarks that are there and have no number, for they failed or are those of the base: the key of a series without
+    /// metric, and the place of the commit.
+    pub without_number: Vec<(SeriesKey, (i64, i64))>,
     /// What was left out of them.
     pub left_out: LeftOut,
     /// The branch whose commits count; `None` where there is no repository and commit times give the order.
@@ -125,6 +126,10 @@ impl View {
         let mut by_key: Vec<Vec<Point>> = vec![Vec::new(); index.keys.len()];
         let mut runs = HashSet::new();
         let mut known: HashMap<SameResult, usize> = HashMap::new();
+        let mut at_time: HashMap<i64, usize> = HashMap::new();
+        for run in index.reports.iter().filter_map(|report| report.content.as_ref().ok()) {
+            *at_time.entry(run.result_time).or_default() += 1;
+        }
         let marks: Vec<About<'_>> = marks.iter().map(|mark| mark.event.about()).collect();
         for (number, report) in index.reports.iter().enumerate() {
             let run = match &report.content {
@@ -144,8 +149,9 @@ impl View {
                 run.revisions.iter().map(|revision| places.standing(run, revision)).collect();
             let newest = standing.iter().filter_map(Standing::place).max();
             if let Some(place) = newest {
-                let keys = run.errored.iter().map(|&key| index.keys[key as usize].clone());
-                view.failed.extend(keys.map(|key| (key, place.in_all_series())));
+                let keys =
+                    run.errored.iter().chain(&run.unmeasured).map(|&key| index.keys[key as usize].clone());
+                view.without_number.extend(keys.map(|key| (key, place.in_all_series())));
             }
             let mut repeated = false;
             for point in &run.points {
@@ -153,8 +159,8 @@ impl View {
                     continue;
                 }
                 // A report that was made again with more in it, or joined from shards, repeats results of another file.
-                let same = SameResult::new(run, point);
-                if *known.entry(same).or_insert(number) != number {
+                let may_repeat = 1 < at_time[&run.result_time];
+                if may_repeat && *known.entry(SameResult::new(run, point)).or_insert(number) != number {
                     repeated = true;
                     continue;
                 }

@@ -11,7 +11,7 @@ use crate::history::tolerance::{Floors, MetricKind};
 use crate::suite::metric::Better;
 
 /// Raised whenever the layout, or what is taken from a report, changes: an older index is then made again.
-const MAGIC: &[u8; 16] = b"benchgate idx 3\n";
+const MAGIC: &[u8; 16] = b"benchgate idx 4\n";
 const DIGEST: usize = 8;
 /// A number that stands for "none", where there is one.
 const NO_TIME: i64 = i64::MIN;
@@ -63,9 +63,9 @@ fn put_run(out: &mut Vec<u8>, run: &IndexedRun, texts: &mut Texts) {
     out.push(u8::from(run.imported));
     put_u32(out, texts.number(&run.machine));
     put_u32(out, texts.number(&run.rustc));
-    put_len(out, run.errored.len());
-    for key in &run.errored {
-        put_u32(out, *key);
+    for keys in [&run.errored, &run.unmeasured] {
+        put_len(out, keys.len());
+        keys.iter().for_each(|key| put_u32(out, *key));
     }
     put_len(out, run.revisions.len());
     for revision in &run.revisions {
@@ -131,15 +131,14 @@ fn run(input: &mut Input<'_>, text: &impl Fn(u32) -> Option<Arc<str>>, keys: usi
         machine: text(input.u32()?)?,
         rustc: text(input.u32()?)?,
         errored: Vec::new(),
+        unmeasured: Vec::new(),
         revisions: Vec::new(),
         points: Vec::new(),
     };
-    for _ in 0..input.u32()? {
-        let key = input.u32()?;
-        if keys <= key as usize {
-            return None;
+    for list in [&mut run.errored, &mut run.unmeasured] {
+        for _ in 0..input.u32()? {
+            list.push(Some(input.u32()?).filter(|&key| (key as usize) < keys)?);
         }
-        run.errored.push(key);
     }
     for _ in 0..input.u32()? {
         run.revisions.push(RevisionFacts {
