@@ -4,7 +4,15 @@
 #[path = "history_support/mod.rs"]
 mod history_support;
 
-use history_support::{Plain, Ran, head_report, minute, scattered};
+use cargo_benchgate::history::compare::{Rules, Until, compare_report};
+use cargo_benchgate::history::course::LookbackMode;
+use cargo_benchgate::history::facts::Facts;
+use cargo_benchgate::history::index::Index;
+use cargo_benchgate::history::series::View;
+use cargo_benchgate::history::status::Thresholds;
+use cargo_benchgate::history::store::Store;
+use cargo_benchgate::revision::BranchLine;
+use history_support::{Plain, Ran, head_report, minute, scattered, table};
 use serde_json::{Value, json};
 
 fn id(index: usize) -> String {
@@ -147,4 +155,27 @@ fn change_beyond_the_threshold_is_marked_and_decides_nothing() {
     assert!(marked.contains(" % *") && marked.contains("more than 5 % (--threshold)"), "{marked}");
     let unmarked = compare(&plain, &slow, &["--threshold", "20"]).ok().stdout;
     assert!(!unmarked.contains('*'), "{unmarked}");
+}
+
+#[test]
+fn imported_result_that_is_newer_than_the_baseline_is_none() {
+    let plain = Plain::of_table(&table(&scattered(14, 100.0)));
+    let view = View::new(
+        &Index::load(&Store::new(plain.store())).unwrap(),
+        Some(&BranchLine::default()),
+        &[],
+        |_, _| true,
+    );
+    let contender = Facts::read(&std::fs::read(&plain.files()[12]).unwrap()).unwrap();
+    let time = view.series[0].points[11].committed_at;
+    let rules = Rules {
+        until: Until::Depth { depth: 0, time },
+        own_commit: false,
+        thresholds: Thresholds::default(),
+        mode: LookbackMode::Steps,
+        all_metrics: false,
+    };
+    let rows = compare_report(&contender, &view, rules);
+    assert_eq!(rows[0].baseline.as_ref().unwrap().0, "c11");
+    assert_eq!(rows[0].earlier, 12);
 }

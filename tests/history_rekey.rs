@@ -98,7 +98,7 @@ fn machine_that_got_a_label_keeps_its_past_and_a_report_of_the_old_name_is_compa
 #[test]
 fn run_that_holds_both_names_keeps_them_apart_and_says_so() {
     let mut text = table(&scattered(3, 1000.0));
-    text.push_str(&table(&scattered(3, 500.0)).replace(",b,", ",a,").split_once('\n').unwrap().1);
+    text.push_str(table(&scattered(3, 500.0)).replace(",b,", ",a,").split_once('\n').unwrap().1);
     let plain = Plain::of_table(&text);
     // Each result of a table is a report of its own commit, so here both names are in one.
     let said = rekey(&plain, &["--from", "id=a", "--to", "id=b", "--to", "target=b"]).ok();

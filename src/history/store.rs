@@ -34,6 +34,9 @@ pub struct Store {
     directory: PathBuf,
 }
 
+/// Events with their files, and what is wrong with files that hold none.
+type Events<E> = (Vec<(String, E)>, Vec<String>);
+
 /// What came of adding a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Added {
@@ -227,7 +230,7 @@ impl Store {
         &self,
         folder: &str,
         at: impl Fn(&E) -> Option<i64>,
-    ) -> Result<(Vec<(String, E)>, Vec<String>), Error> {
+    ) -> Result<Events<E>, Error> {
         let mut events = Vec::new();
         let mut problems = Vec::new();
         for listed in self.list(folder)? {
