@@ -172,7 +172,19 @@ fn damaged_or_missing_index_changes_no_answer() {
 
 #[test]
 fn index_from_its_cache_equals_the_one_read_from_all_files() {
-    let plain = filled(20);
+    let plain = filled(18);
+    // A benchmark that failed, and one that is the base's own program.
+    for (index, over) in [
+        json!({ "error": { "kind": "exit_code", "message": "it ended with 1" } }),
+        json!({ "presence": "unchanged", "sides": [] }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut report = head_report(&minute(60 + index), &id(60 + index), 1.0);
+        report["benchmarks"][0].as_object_mut().unwrap().extend(over.as_object().unwrap().clone());
+        add(&plain, &report);
+    }
     let store = Store::new(plain.store());
     let read = Index::load(&store).unwrap();
     let cached = Index::load(&store).unwrap();

@@ -172,13 +172,7 @@ fn row(
     let until_baseline: Vec<Point> =
         series.points.iter().filter(|it| !is_own(it) && rules.until.allows(it)).cloned().collect();
     let Some(baseline) = until_baseline.last().cloned() else { return row };
-    let history = Series {
-        key: series.key.clone(),
-        better: series.better,
-        gate: series.gate,
-        floors: series.floors,
-        points: until_baseline,
-    };
+    let history = series.with_points(until_baseline);
     let rows = course(&history, rules.mode).rows;
     row.earlier = rows.len();
     row.baseline = Some((baseline.commit.to_string(), baseline.best));

@@ -43,7 +43,7 @@ pub struct Explanation {
 /// begins so. `None` when the series has none of it.
 pub fn explain(series: &Series, commit: &str, mode: LookbackMode) -> Option<Explanation> {
     let point = newest_of(series, commit)?;
-    let until = Series { points: series.points[..=point].to_vec(), ..series.clone() };
+    let until = series.with_points(series.points[..=point].to_vec());
     let course = course(&until, mode);
     // The rows before it, with the segments known then: a step that this very result confirms began only with it.
     let mut rows = course.rows.clone();

@@ -31,7 +31,7 @@ pub fn remarks(report: &Facts, view: &View, mode: LookbackMode) -> Vec<String> {
         // This very run may be in the history already.
         let points: Vec<Point> =
             series.points.iter().filter(|it| it.result_time != report.result_time).cloned().collect();
-        let history = Series { points, ..(*series).clone() };
+        let history = series.with_points(points);
         let Some(through) = through(&history, &report.revisions[base]) else { continue };
         let rows = course(&history, mode).rows;
         let window = distribution(&rows[..through]);

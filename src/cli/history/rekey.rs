@@ -57,9 +57,11 @@ pub(super) fn rekey(args: &RekeyArgs, ui: &Ui) -> Result<ExitCode, Error> {
         ui.status("Undone", event.words());
         return Ok(ExitCode::Success);
     }
-    let about: Vec<&SeriesKey> = loaded.index.keys.iter().filter(|key| event.is_about(key)).collect();
+    // A key without metric stands for a benchmark that failed.
+    let keys = loaded.index.keys.iter().filter(|key| !key.metric.is_empty());
+    let about: Vec<&SeriesKey> = keys.clone().filter(|key| event.is_about(key)).collect();
     if about.is_empty() {
-        return Err(Error::Usage(nobody(&event, &loaded.index.keys)));
+        return Err(Error::Usage(nobody(&event, keys.collect())));
     }
     if about.iter().all(|key| Rekeys::new(std::slice::from_ref(&event)).of(key) == **key) {
         return Err(Error::Usage(format!("`{}` changes no name", event.words())));
@@ -89,9 +91,8 @@ fn parse(flag: &str, texts: &[String]) -> Result<Vec<Named>, Error> {
 }
 
 /// Why no series is meant: with the texts that the first part nobody has could have been.
-fn nobody(event: &Rekey, keys: &[SeriesKey]) -> String {
+fn nobody(event: &Rekey, mut keys: Vec<&SeriesKey>) -> String {
     const SHOWN: usize = 8;
-    let mut keys: Vec<&SeriesKey> = keys.iter().collect();
     for named in &event.from {
         let mut there: Vec<&str> = keys.iter().map(|key| part_of(key, named.part)).collect();
         keys.retain(|key| part_of(key, named.part) == named.text);

@@ -28,7 +28,10 @@ pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) 
     let (good, bad) = (commit(change.before)?, commit(change.after)?);
     let mut command = format!("cargo benchgate bisect {} {good} {bad}", shell_word(&identity.label()));
     let mut flag = |flag: &str, value: &str| command.push_str(&format!(" {flag} {}", shell_word(value)));
-    flag("-p", &identity.target.package);
+    // Foreign data have no package.
+    if !identity.target.package.is_empty() {
+        flag("-p", &identity.target.package);
+    }
     flag("--metric", &series.key.metric);
     // Half of a change is beyond its noise; bisect looks for 5 % when nothing is said.
     let least = if changes.min_change == 0.0 {

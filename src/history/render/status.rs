@@ -43,7 +43,7 @@ pub fn text(view: &View, overview: &Overview) -> String {
     let steps: Vec<_> = statuses
         .iter()
         .flat_map(|it| &it.series)
-        .flat_map(|it| found_steps(&view.series[it.series], &it.course))
+        .flat_map(|it| found_steps(&view.series[it.series], &it.course).into_iter().rev())
         .collect();
     if !steps.is_empty() {
         let _ = writeln!(
@@ -52,7 +52,7 @@ pub fn text(view: &View, overview: &Overview) -> String {
             steps.len(),
             if steps.len() == 1 { "" } else { "s" }
         );
-        // The benchmarks come worst first, and so do their steps.
+        // The benchmarks come worst first, and so do their steps; those of one the newest first.
         for step in steps.iter().take(SHOWN_STEPS) {
             let _ = writeln!(
                 text,
