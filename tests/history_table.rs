@@ -149,6 +149,22 @@ fn status_fails_on_what_it_is_told_to_and_on_nothing_else() {
 }
 
 #[test]
+fn open_regression_whose_newest_result_is_back_says_that_a_second_one_closes_it() {
+    let reason = |newest: &[f64]| {
+        let values = [&scattered(14, 1000.0)[..], &[1300.0, 1302.0, 1301.0], newest].concat();
+        let plain = Plain::of_table(&table(&values));
+        plain.run(&["status"]).ok().stdout
+    };
+    assert!(reason(&[]).contains("`history mark` accepts it"));
+    let back = reason(&[1001.0]);
+    assert!(
+        back.contains("REGRESSED") && back.contains("the newest result is back, a second one closes it"),
+        "{back}"
+    );
+    assert!(!reason(&[1001.0, 1002.0]).contains("REGRESSED"));
+}
+
+#[test]
 fn mark_accepts_and_unmark_takes_back_and_no_file_is_ever_changed() {
     let mut values = scattered(40, 100.0);
     values.extend(scattered(20, 120.0));

@@ -52,6 +52,15 @@ pub struct Open {
     pub sd: Option<f64>,
 }
 
+impl Open {
+    /// Whether a value is back at the level before, within its spread or 2 % of it.
+    pub fn is_back(&self, value: f64, better: Better) -> bool {
+        let slack = self.sd.map_or(0.0, |sd| STATUS_Z * sd).max(super::status::MIN_SHARE * self.level.abs());
+        let worse = if better == Better::Lower { value - self.level } else { self.level - value };
+        worse <= slack
+    }
+}
+
 /// The course of a whole series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
@@ -231,10 +240,7 @@ fn with_steps(input: &[CourseRow], mut rows: Vec<Row>, better: Better, counted: 
             walk.residuals.push(value - mean.unwrap_or(value));
             // Open regressions are held against the level they left.
             if let Some(it) = open {
-                let slack =
-                    it.sd.map_or(0.0, |sd| STATUS_Z * sd).max(super::status::MIN_SHARE * it.level.abs());
-                let worse = if better == Better::Lower { value - it.level } else { it.level - value };
-                back = if worse <= slack { back + 1 } else { 0 };
+                back = if it.is_back(value, better) { back + 1 } else { 0 };
                 if 2 <= back || (counted && 1 <= back) {
                     open = None;
                 }

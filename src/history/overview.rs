@@ -198,7 +198,12 @@ pub fn reason(series: &Series, course: &Course) -> String {
         Why::OpenSince(index) => {
             let exact = course.open.is_some_and(|open| open.sd.is_none_or(|sd| sd == 0.0));
             let rule = if exact { " (exact rule)" } else { "" };
-            format!("open since {}{z}{rule}; `history mark` accepts it", short(index))
+            let is_back = |open: super::course::Open| open.is_back(series.newest().best, series.better);
+            let next = match course.open.is_some_and(is_back) {
+                true => "the newest result is back, a second one closes it",
+                false => "`history mark` accepts it",
+            };
+            format!("open since {}{z}{rule}; {next}", short(index))
         }
         Why::ImprovedSince(index) => format!("confirmed step at {}", short(index)),
         Why::OneResult => {
