@@ -2,15 +2,15 @@
 
 mod verdict_support;
 
-use cargo_benchgate::suite::metric::Metric;
+use cargo_benchgate::suite::metric::{Metric, Unit};
 use cargo_benchgate::suite::settings::{
     Correction, JudgeSettings, Method, MetricSettings, Pairing, SampleCount,
 };
-use cargo_benchgate::verdict::evidence::{Evidence, Stage};
+use cargo_benchgate::verdict::evidence::{Evidence, Stage, UnitRun};
 use cargo_benchgate::verdict::outcome::{Comparison, EffectSeen, Reason, Verdict};
 use cargo_benchgate::verdict::warnings::before_measuring;
 use cargo_benchgate::verdict::{RunContext, RunJudgement, confirmation_candidates, judge_run};
-use verdict_support::{effect, fixed, latency, metric, scattered, settled, side, staged};
+use verdict_support::{effect, evidence, fixed, latency, metric, scattered, settings, settled, side, staged};
 
 fn confirming() -> JudgeSettings {
     JudgeSettings { correction: Correction::Confirm, ..settled() }
@@ -104,6 +104,77 @@ fn fresh_samples_of_a_benchmark_that_is_no_candidate_change_nothing() {
     let plain = judged(&[screened(1.0)]);
     let more = judged(&[with_fresh(screened(1.0), &[100.0; 30], &[200.0; 30])]);
     assert_eq!(row(&plain, 0), row(&more, 0));
+}
+
+/// Runs of one peak RSS and one floor, in bytes.
+fn resident(stage: Stage, bytes: f64, count: usize) -> Vec<UnitRun> {
+    let values = scattered(bytes, 0.5, count, 4);
+    let runs = staged(stage, &Metric::PeakRss, &values).into_iter();
+    runs.map(|run| UnitRun { peak_rss_floor: Some(FLOOR), ..run }).collect()
+}
+
+const MIB: f64 = 1_048_576.0;
+const FLOOR: f64 = 5.0 * MIB;
+
+fn peak_rss(judge: JudgeSettings, screened: [f64; 2], fresh: Option<[f64; 2]>) -> Evidence {
+    let runs = |at: usize| {
+        let mut runs = resident(Stage::Screen, screened[at] * MIB, 30);
+        runs.extend(fresh.into_iter().flat_map(|fresh| resident(Stage::Confirm, fresh[at] * MIB, 30)));
+        runs
+    };
+    let limits = MetricSettings { unit: Unit::Bytes, ..metric(10.0) };
+    let settings = settings(judge, [(Metric::PeakRss, limits)]);
+    evidence("whole", settings, vec![side("base", runs(0)), side("head", runs(1))])
+}
+
+#[test]
+fn memory_that_grew_from_the_floor_is_confirmed_and_what_may_be_less_than_it_seems_is_not() {
+    let confirmed = judged(&[peak_rss(confirming(), [3.0, 64.0], Some([3.0, 64.0]))]);
+    let got = row(&confirmed, 0);
+    assert_eq!((got.verdict, got.reason, confirmed.exit.code), (Verdict::Regression, None, 1));
+    assert_eq!((got.base, got.details.stage), (Some(FLOOR), Some(Stage::Confirm)));
+    for fresh in [[3.0, 5.1], [3.0, 5.5], [64.0, 3.0]] {
+        let open = judged(&[peak_rss(confirming(), [3.0, 64.0], Some(fresh))]);
+        let got = row(&open, 0);
+        assert_eq!((got.verdict, got.reason), (Verdict::Inconclusive, Some(Reason::AtFloor)), "{fresh:?}");
+    }
+    let nothing = judged(&[peak_rss(confirming(), [3.0, 64.0], Some([3.0, 4.0]))]);
+    assert_eq!((row(&nothing, 0).verdict, nothing.exit.code), (Verdict::Skipped, 0));
+}
+
+#[test]
+fn preset_effect_respects_the_floor_of_memory() {
+    let of = |values| {
+        let judgement = judged(&[peak_rss(effect(), values, None)]);
+        let got = row(&judgement, 0);
+        (got.verdict, got.reason)
+    };
+    let open = (Verdict::Inconclusive, Some(Reason::AtFloor));
+    assert_eq!(of([3.0, 64.0]), (Verdict::Regression, None));
+    assert_eq!(of([3.0, 5.6]), (Verdict::Regression, None));
+    assert_eq!(of([3.0, 5.2]), open);
+    assert_eq!(of([64.0, 3.0]), (Verdict::Improved, None));
+    assert_eq!(of([3.0, 4.0]), (Verdict::Skipped, Some(Reason::AtFloor)));
+    assert_eq!(of([8.0, 8.0]), (Verdict::Pass, None));
+}
+
+#[test]
+fn preset_effect_keeps_what_counts_decided() {
+    let counted = |base: [f64; 2], head: [f64; 2]| {
+        let runs = |values: &[f64]| staged(Stage::Screen, &Metric::Allocations, values);
+        let limits = MetricSettings { unit: Unit::Count, ..metric(0.1) };
+        let sides = vec![side("base", runs(&base)), side("head", runs(&head))];
+        let judgement =
+            judged(&[evidence("counts", settings(effect(), [(Metric::Allocations, limits)]), sides)]);
+        let got = row(&judgement, 0);
+        (got.verdict, got.reason, judgement.exit.code)
+    };
+    assert_eq!(counted([348.0; 2], [400.0; 2]), (Verdict::Regression, Some(Reason::Exact), 1));
+    assert_eq!(counted([0.0; 2], [1.0; 2]), (Verdict::Regression, Some(Reason::FromZero), 1));
+    assert_eq!(counted([348.0; 2], [348.0; 2]), (Verdict::Pass, Some(Reason::Exact), 0));
+    // A median of base that resampling may turn to 0 has no ratio.
+    let base: Vec<f64> = (0..12).map(|run| if run < 5 { 0.0 } else { 100.0 }).collect();
+    assert_eq!(effect_row(&base, &[100.0; 12], 0).reason, Some(Reason::ZeroBootstrapBase));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::suite::settings::MetricSettings;
 use super::details;
 use super::effect;
 use super::evidence::{Evidence, Side, Stage, StoppedBecause, UnitRun};
+use super::floor::AtFloor;
 use super::look::Question;
 use super::outcome::{Comparison, Details, Reason, Verdict};
 use super::replay::{Decision, Replay};
@@ -34,6 +35,8 @@ pub(super) struct Draft {
     pub(super) comparison: Comparison,
     /// Decided by counts, without any chance in it.
     pub(super) exact: bool,
+    /// The sides that are at their floors.
+    pub(super) at_floor: AtFloor,
     /// Whether the samples have rounds: without them nothing is corrected.
     pub(super) has_rounds: bool,
     /// The chance of a false regression at the limit, by the plan of the looks.
@@ -66,8 +69,13 @@ impl<'a> Opponents<'a> {
         let replay = Replay::of(&self.evidence.settings, runs, metric, limits, self.key(metric));
         let mut comparison = self.blank(metric, limits, replay.needed());
         comparison.samples = replay.samples().counts();
-        let mut draft =
-            Draft { comparison, exact: false, has_rounds: runs.has_rounds, error: replay.error() };
+        let mut draft = Draft {
+            comparison,
+            exact: false,
+            at_floor: AtFloor::default(),
+            has_rounds: runs.has_rounds,
+            error: replay.error(),
+        };
         if measured != [true, true] {
             draft.comparison.reason = Some(Reason::NotMeasured);
         } else if !replay.samples().all_finite() {
@@ -75,6 +83,7 @@ impl<'a> Opponents<'a> {
         } else {
             let decision = replay.decide();
             draft.exact = decision.exact;
+            draft.at_floor = decision.at_floor;
             fill(&mut draft.comparison, &replay.question(true), &decision);
             draft.comparison.details.stage = Some(Stage::Screen);
             if draft.comparison.reason == Some(Reason::Noisy) {

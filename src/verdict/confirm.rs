@@ -10,7 +10,7 @@ use crate::suite::settings::{Correction, JudgeSettings, Pairing, Preset};
 use super::comparison::{Draft, Opponents, fill};
 use super::correction::Drafted;
 use super::evidence::{Evidence, Stage};
-use super::floor;
+use super::floor::{self, AtFloor};
 use super::levels::{CONFIRM_ERROR, CONFIRM_PASS_ERROR, CONFIRM_SAMPLES};
 use super::look::{Question, look};
 use super::outcome::{Comparison, Reason, Verdict};
@@ -18,7 +18,7 @@ use super::pairing::Chosen;
 use super::rank::{self, PValues};
 use super::replay::Decision;
 use super::run::{RunContext, draft};
-use super::samples::{Runs, Samples};
+use super::samples::Runs;
 use super::table::{EPSILON_PERCENT, Needed, degradation};
 
 /// No probability of the law decides about fresh samples: the p-value over all candidates does.
@@ -56,6 +56,7 @@ fn is_candidate(evidence: &Evidence, draft: &Draft) -> bool {
 struct Fresh {
     comparison: Comparison,
     p_values: PValues,
+    at_floor: AtFloor,
     /// Whether there are as many samples as wanted.
     complete: bool,
 }
@@ -108,20 +109,25 @@ fn fresh(opponents: &Opponents<'_>, screened: &Comparison) -> Option<Fresh> {
         interval: true,
         key: opponents.key(&screened.metric),
     };
-    let judged = |samples: &Samples| look(&question, samples);
-    let seen = match screened.metric {
-        Metric::PeakRss => {
-            let floors = [floor::of(runs.base.iter().copied()), floor::of(runs.head.iter().copied())];
-            floor::look(floors, &samples, judge.statistic, judged)
-        }
-        _ => judged(&samples),
+    let floors = match screened.metric {
+        Metric::PeakRss => [floor::of(runs.base.iter().copied()), floor::of(runs.head.iter().copied())],
+        _ => [0.0, 0.0],
     };
+    let (samples, at_floor) = floor::raise(floors, samples, judge.statistic);
+    let mut seen = look(&question, &samples);
+    if at_floor.is_both() {
+        seen = at_floor.keep(seen);
+    }
     let chosen = Chosen::of(&judge, &samples);
     let (base, head) = (sorted(&samples.base), sorted(&samples.head));
     let p_values = rank::confirming(&question, [&base, &head], &chosen, limits.max_percent);
     let complete = CONFIRM_SAMPLES as usize <= samples.fewest();
     let mut comparison = screened.clone();
-    fill(&mut comparison, &question, &Decision { look: seen, samples, settled: false, exact: false });
+    fill(
+        &mut comparison,
+        &question,
+        &Decision { look: seen, samples, at_floor, settled: false, exact: false },
+    );
     comparison.confidence = 1.0 - CONFIRM_ERROR;
     comparison.samples_needed = None;
     comparison.stopped_because = screened.stopped_because;
@@ -130,26 +136,26 @@ fn fresh(opponents: &Opponents<'_>, screened: &Comparison) -> Option<Fresh> {
     comparison.details.p_regression = Some(p_values.regression);
     comparison.details.p_improvement = Some(p_values.improvement);
     comparison.details.p_pass = Some(p_values.pass);
-    Some(Fresh { comparison, p_values, complete })
+    Some(Fresh { comparison, p_values, at_floor, complete })
 }
 
 /// The verdict, once the p-value is adjusted for all candidates.
 fn conclude(fresh: Fresh, adjusted: f64) -> Comparison {
-    let Fresh { mut comparison, p_values, complete } = fresh;
+    let Fresh { mut comparison, p_values, at_floor, complete } = fresh;
     comparison.details.adjusted_p = Some(adjusted);
     // What an earlier row decided (too noisy, below min_difference, …) stands.
-    if comparison.reason != Some(Reason::TooClose) {
-        return comparison;
+    if comparison.reason == Some(Reason::TooClose) {
+        let worse = comparison.change_percent.map(|change| degradation(comparison.better, change));
+        let beyond = worse.is_some_and(|worse| comparison.max_percent + EPSILON_PERCENT < worse);
+        (comparison.verdict, comparison.reason) = if beyond && adjusted <= CONFIRM_ERROR {
+            (Verdict::Regression, None)
+        } else if p_values.pass <= CONFIRM_PASS_ERROR {
+            (Verdict::Pass, Some(Reason::NotConfirmed))
+        } else {
+            let reason = if complete { Reason::NotConfirmed } else { Reason::Unconfirmed };
+            (Verdict::Inconclusive, Some(reason))
+        };
     }
-    let worse = comparison.change_percent.map(|change| degradation(comparison.better, change));
-    let beyond = worse.is_some_and(|worse| comparison.max_percent + EPSILON_PERCENT < worse);
-    (comparison.verdict, comparison.reason) = if beyond && adjusted <= CONFIRM_ERROR {
-        (Verdict::Regression, None)
-    } else if p_values.pass <= CONFIRM_PASS_ERROR {
-        (Verdict::Pass, Some(Reason::NotConfirmed))
-    } else {
-        let reason = if complete { Reason::NotConfirmed } else { Reason::Unconfirmed };
-        (Verdict::Inconclusive, Some(reason))
-    };
+    at_floor.keep_verdict(&mut comparison);
     comparison
 }

@@ -13,20 +13,11 @@ use super::outcome::{Comparison, EffectSeen, Reason, Verdict};
 use super::samples::Samples;
 use super::table::degradation;
 
-/// The two-sided p-value of a comparison that the first rows let through; `None` otherwise.
+/// The two-sided p-value of a comparison that the rows before the probabilities let through; `None` otherwise: what they
+/// decided, and what exact counts decided, stands.
 pub(super) fn p_change(question: &Question<'_>, samples: &Samples, seen: &Look) -> Option<f64> {
-    let decided = matches!(
-        seen.reason,
-        Some(
-            Reason::NoSamples
-                | Reason::ZeroBase
-                | Reason::FewSamples
-                | Reason::Noisy
-                | Reason::BelowMinDifference
-                | Reason::AtFloor
-        )
-    );
-    if question.judge.preset != Preset::Effect || decided {
+    let open = matches!(seen.reason, None | Some(Reason::TooClose)) && seen.verdict != Verdict::Skipped;
+    if question.judge.preset != Preset::Effect || !open {
         return None;
     }
     Some(MannWhitney::of(&samples.base, &samples.head)?.p())
@@ -58,6 +49,8 @@ pub(super) fn apply(drafted: &mut [Drafted<'_>]) {
                 if let (Some(p), Some(_)) = (p, own) {
                     conclude(&mut draft.comparison, p, show);
                 }
+                // Also of what the first rows decided.
+                draft.at_floor.keep_verdict(&mut draft.comparison);
             }
         }
     }

@@ -2,11 +2,11 @@
 //! verdict it got while it was measured.
 
 use crate::suite::metric::Metric;
-use crate::suite::settings::{BenchmarkSettings, JudgeSettings, MetricSettings, Pairing};
+use crate::suite::settings::{BenchmarkSettings, JudgeSettings, MetricSettings, Pairing, Preset};
 
 use super::evidence::UnitRun;
 use super::exact;
-use super::floor;
+use super::floor::{self, AtFloor};
 use super::look::{Look, Question, look};
 use super::outcome::{Reason, Verdict};
 use super::plan::Plan;
@@ -31,8 +31,10 @@ pub(super) struct Replay<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Decision {
     pub(super) look: Look,
-    /// The samples it was taken from.
+    /// The samples it was taken from, raised to their floors.
     pub(super) samples: Samples,
+    /// The sides that are at their floors.
+    pub(super) at_floor: AtFloor,
     /// Whether a look of the settled rule decided.
     pub(super) settled: bool,
     /// Whether counts decided, without any chance in it.
@@ -95,19 +97,19 @@ impl<'a> Replay<'a> {
     pub(super) fn decide(&self) -> Decision {
         if self.is_exact() {
             let look = exact::look(self.limits, &self.samples);
-            return Decision { look, samples: self.samples.clone(), settled: false, exact: true };
+            let at_floor = AtFloor::default();
+            return Decision { look, samples: self.samples.clone(), at_floor, settled: false, exact: true };
         }
         if let Some(count) = self.settled_at() {
-            let samples = self.samples.first(count);
-            let look = self.look(&samples, true);
-            return Decision { look, samples, settled: true, exact: false };
+            return Decision { settled: true, ..self.look(self.samples.first(count), true) };
         }
-        let mut look = self.look(&self.samples, true);
+        let mut decision = self.look(self.samples.clone(), true);
+        let look = &mut decision.look;
         // Only at the calibrated looks may a probability decide.
         if matches!(self.plan, Plan::Settled { .. }) && look.reason.is_none() {
             (look.verdict, look.reason) = (Verdict::Inconclusive, Some(Reason::TooClose));
         }
-        Decision { look, samples: self.samples.clone(), settled: false, exact: false }
+        decision
     }
 
     /// Whether more samples could not change the verdict. Counts that agree need one round; between two looks nothing
@@ -126,20 +128,22 @@ impl<'a> Replay<'a> {
         let Plan::Settled { regression_at_the_end, .. } = &self.plan else { return None };
         let last = self.timely.last().copied();
         self.timely.iter().copied().find_map(|count| {
-            let seen = self.look(&self.samples.first(count as usize), false);
+            let seen = self.look(self.samples.first(count as usize), false).look;
             let too_early =
                 *regression_at_the_end && seen.verdict == Verdict::Regression && Some(count) != last;
             (seen.settled && !too_early).then_some(count as usize)
         })
     }
 
-    fn look(&self, samples: &Samples, interval: bool) -> Look {
-        let question = self.question(interval);
-        let judged = |samples: &Samples| look(&question, samples);
-        match self.metric {
-            Metric::PeakRss => floor::look(self.floors, samples, self.judge.statistic, judged),
-            _ => judged(samples),
-        }
+    fn look(&self, samples: Samples, interval: bool) -> Decision {
+        let (samples, at_floor) = floor::raise(self.floors, samples, self.judge.statistic);
+        let look = look(&self.question(interval), &samples);
+        // Preset `effect` has its verdict from all of the run, later.
+        let look = match self.judge.preset {
+            Preset::Effect if !at_floor.is_both() => look,
+            _ => at_floor.keep(look),
+        };
+        Decision { look, samples, at_floor, settled: false, exact: false }
     }
 }
 
