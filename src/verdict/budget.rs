@@ -19,7 +19,7 @@ pub fn samples_needed(budgets: &[Budget]) -> u32 {
 }
 
 /// Samples one aggregation needs: for pN, ceil(10 / (1 - N/100)).
-fn tail_samples(aggregation: Aggregation) -> u32 {
+pub fn tail_samples(aggregation: Aggregation) -> u32 {
     match aggregation {
         // 100 - 99.9 is a little below 0.1 in binary: a whole number stays a whole number.
         Aggregation::Percentile(percent) if percent < 100.0 => {
