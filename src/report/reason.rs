@@ -128,7 +128,7 @@ fn decided_by(it: &Comparison) -> String {
             format!("resamples of base have a {} of 0 or below, so there is no ratio", it.statistic)
         }
         Some(Reason::BelowMinDifference) => {
-            let difference = quantity::optional(it.difference.map(f64::abs), &it.unit);
+            let difference = quantity::optional(it.compared_difference().map(f64::abs), &it.unit);
             format!(
                 "difference {difference} is below min_difference {}",
                 quantity::value(it.min_difference, &it.unit)
