@@ -236,27 +236,42 @@ fn what_may_be_left_out_is_open_and_no_error() {
     assert!(!junit::junit(&report).contains("<error"));
 }
 
+/// The next step of a run, with what the command line makes of it.
+#[track_caller]
+fn parsed(report: &Report) -> (String, clap::ArgMatches) {
+    let command = next_step(report, &rows(report)).unwrap().command;
+    let words = command.split(' ').skip(2);
+    let line = ["cargo-benchgate"].into_iter().chain(words);
+    match cargo_benchgate::cli::command().try_get_matches_from(line) {
+        Ok(taken) => (command, taken),
+        Err(error) => panic!("{command}: {error}"),
+    }
+}
+
 #[test]
-fn next_step_of_an_open_run_is_a_command_that_the_tool_takes() {
+fn next_step_is_a_command_that_the_tool_takes() {
     let mut draw = Draw::new(11);
     let mut open = benchmark(&mut draw, "codec", "one", 5e3, 1.09, 0.2);
     open.settings.judge = judge_of(Preset::Default);
-    let report = failing_on(&[], vec![open.clone()]);
-    let next = next_step(&report, &rows(&report)).unwrap();
-    let words = next.command.split(' ').skip(2);
-    let taken =
-        cargo_benchgate::cli::command().try_get_matches_from(["cargo-benchgate"].into_iter().chain(words));
-    let taken = taken.unwrap_or_else(|error| panic!("{}: {error}", next.command));
+    let (command, taken) = parsed(&failing_on(&[], vec![open.clone()]));
     let samples = *taken.get_one::<u32>("samples").unwrap();
-    assert!(60 < samples && samples % 2 == 0, "{}", next.command);
+    assert!(60 < samples && samples.is_multiple_of(2), "{command}");
     let flags = Overrides { samples: Some(samples), ..Overrides::default() };
     let project = Project::default().package("toy", "", &["codec"]);
-    project
-        .load_with(&Selection::default(), &flags)
-        .unwrap_or_else(|error| panic!("{}: {error}", next.command));
+    let loaded = project.load_with(&Selection::default(), &flags);
+    loaded.unwrap_or_else(|error| panic!("{command}: {error}"));
     // Where the run fails on it, the same helps.
-    let failing = failing_on(&["inconclusive"], vec![open.clone()]);
-    assert_eq!(next_step(&failing, &rows(&failing)), Some(next));
+    assert_eq!(parsed(&failing_on(&["inconclusive"], vec![open.clone()])).0, command);
+
+    let hopeless = benchmark(&mut draw, "codec", "noisy", 5e3, 1.1, 1.5);
+    let slower = benchmark(&mut draw, "codec", "slow", 5e3, 1.5, 0.01);
+    let crashed = broken("codec", "crash", ErrorKind::ExitCode, "it ended with exit code 101", "");
+    for evidence in [hopeless, slower, crashed, counted(true, [false; 2])] {
+        let (command, taken) = parsed(&failing_on(&[], vec![evidence]));
+        let verb = command.contains(" aa ").then_some("aa");
+        assert_eq!(taken.subcommand_name(), verb, "{command}");
+    }
+
     // Samples from elsewhere are not made by any command of ours.
     open.harness = "samples".to_owned();
     let foreign = failing_on(&[], vec![open]);

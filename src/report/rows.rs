@@ -296,7 +296,8 @@ fn row(weight: Weight, benchmark: &Benchmark) -> Row<'_> {
 /// How much a comparison asks to be looked at: what decided the exit status comes first.
 fn comparison_weight(report: &Report, benchmark: &Benchmark, it: &Comparison) -> Weight {
     let own = it.derived_from.is_none();
-    let missing = benchmark.error.is_none() && result::is_missing(it, &benchmark.settings);
+    let missing =
+        benchmark.error.is_none() && result::is_missing(it, &benchmark.settings, &benchmark.harness);
     match (it.verdict, it.gate) {
         (Verdict::Regression, true) if result::is_accepted(it) => Weight::NotGatedFailing,
         (Verdict::Regression, true) => Weight::Failing,

@@ -85,7 +85,7 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
 
 /// Whether a harness measures a metric of some of its benchmarks only, so that its absence is no failure unless it was
 /// named for just these: the CPU time of a function that takes less than a millisecond is lost in that of criterion.
-pub(super) fn measures_sometimes(harness: HarnessChoice, metric: &Metric) -> bool {
+pub(crate) fn measures_sometimes(harness: HarnessChoice, metric: &Metric) -> bool {
     harness == HarnessChoice::Criterion && *metric == Metric::CpuTotal
 }
 

@@ -1,5 +1,7 @@
 //! From verdicts to the result of a benchmark, and to the counts of a run.
 
+use crate::suite::harnesses::measures_sometimes;
+use crate::suite::launch::HarnessChoice;
 use crate::suite::metric::Metric;
 use crate::suite::settings::BenchmarkSettings;
 
@@ -28,13 +30,16 @@ pub fn worst(comparisons: &[Comparison], budgets: &[BudgetOutcome]) -> BenchResu
 }
 
 /// Whether a comparison lacks samples that it must have: of a metric that was asked for, or of a gated one that base has
-/// and head no longer reports. A metric that only head reports is new, and nothing that nobody asked for is missed.
-pub fn is_missing(comparison: &Comparison, settings: &BenchmarkSettings) -> bool {
+/// and head no longer reports, unless its harness (by its word) measures it sometimes only. A metric that only head reports
+/// is new, and nothing that nobody asked for is missed.
+pub fn is_missing(comparison: &Comparison, settings: &BenchmarkSettings, harness: &str) -> bool {
+    let sometimes = HarnessChoice::from_word(harness)
+        .is_some_and(|harness| measures_sometimes(harness, &comparison.metric));
     let asked = settings.metrics.get(&comparison.metric).is_some_and(|limits| limits.asked_for);
     let [base, head] = comparison.samples;
     comparison.derived_from.is_none()
         && comparison.reason == Some(Reason::NotMeasured)
-        && (asked || comparison.gate && 0 < base && head == 0)
+        && (asked || comparison.gate && !sometimes && 0 < base && head == 0)
 }
 
 /// Whether no side of a benchmark is compared, so that each must have by itself what was asked for.

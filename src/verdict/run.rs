@@ -191,7 +191,9 @@ fn heads(evidence: &Evidence) -> &[Side] {
 /// What to say of a metric that had to be measured and was not.
 fn missing_metric(evidence: &Evidence, comparisons: &[Comparison]) -> Option<String> {
     let settings = &evidence.settings;
-    if let Some(comparison) = comparisons.iter().find(|it| result::is_missing(it, settings)) {
+    if let Some(comparison) =
+        comparisons.iter().find(|it| result::is_missing(it, settings, &evidence.harness))
+    {
         let metric = &comparison.metric;
         return Some(match comparison.samples {
             [0, 0] => format!("`{metric}` was not measured on either side"),
