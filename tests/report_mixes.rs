@@ -214,6 +214,9 @@ fn what_fails_the_run_is_a_problem_in_every_format() {
         let xml = junit::junit(&report);
         assert!(xml.contains(element) && xml.contains(&counts), "{what}: {xml}");
         assert!(github::annotations(&report).starts_with("::error title="), "{what}");
+        if what == "dropped" {
+            assert!(xml.contains("measured in base, and no longer in head"), "{xml}");
+        }
         let text = markdown::report(&report, markdown::LIMIT);
         let (open, _) = text.split_once("<details>").unwrap();
         assert!(open.contains("| ❗ ") || open.contains("| ❌ "), "{what}: {open}");

@@ -310,6 +310,7 @@ fn table_says_which_revision_is_taken_as_the_base_and_that_nothing_is_gated() {
     let cpu = format!("{heading}f,base,cpu_total,1\nf,head,cpu_total,1\n");
     let (code, said) = judged_table(&cpu, &[]);
     assert!(said.contains("nothing in this file is gated") && code == Some(0), "{said}");
+    assert!(!said.contains("--samples"), "no command of ours takes samples from elsewhere: {said}");
     let (_, said) = judged_table(&cpu, &["--metric", "cpu_total"]);
     assert!(!said.contains("nothing in this file is gated"), "{said}");
     let (code, said) = judged_table(&cpu, &["--metric", "latency"]);

@@ -158,7 +158,7 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<Input, Error> {
         ui.note("the samples do not say their rounds, so they are judged by one look, each side on its own, uncorrected");
     }
     if let Some(base) = samples.assumed_base() {
-        ui.note(&format!("no revision is called `base`, so {} is taken as the base", visible(base)));
+        ui.note(format!("no revision is called `base`, so {} is taken as the base", visible(base)));
     }
     let revision = |name: &String| Revision {
         name: name.clone(),

@@ -146,7 +146,12 @@ fn decided_by(it: &Comparison) -> String {
             "work differs between the sides or from run to run, so there is no rate".to_owned()
         }
         Some(Reason::NonPositiveLatency) => "latency is 0 or below, so there is no rate".to_owned(),
-        Some(Reason::NotMeasured) => "not measured on both sides".to_owned(),
+        Some(Reason::NotMeasured) => match it.samples {
+            [0, 0] => "measured on neither side".to_owned(),
+            [0, _] => "measured in head alone".to_owned(),
+            [_, 0] => "measured in base, and no longer in head".to_owned(),
+            _ => "not measured on both sides".to_owned(),
+        },
         Some(Reason::Exact) => format!("exact count, {limit}"),
         Some(Reason::FromZero) => {
             format!("from 0 to {}, and no percentage allows that", quantity::optional(it.head, &it.unit))

@@ -2,16 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
+use crate::suite::identity::BenchmarkIdentity;
 use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::rejudge::settings_for_samples;
 use crate::suite::settings::BenchmarkSettings;
-use crate::verdict::evidence::{Evidence, Presence, Side, Stage, UnitRun, Values};
+use crate::verdict::evidence::{Evidence, Presence, Side, UnitRun, Values};
 
-use super::csv::{Table, cell, text_of_cell};
+use super::csv::{Table, cell};
 use super::model::Report;
 use super::read::ReadError;
 use super::wording;
+
+mod row;
+
+use row::{Columns, Place, Row};
 
 /// What stands for the harness of samples that came as a table.
 pub(super) const SAMPLES: &str = "samples";
@@ -173,134 +177,6 @@ fn unreadable(error: &csv::Error) -> ReadError {
         _ => error.to_string(),
     };
     ReadError::Row { line, why }
-}
-
-/// Where each column stands.
-struct Columns {
-    places: [Option<usize>; COLUMNS.len()],
-    /// Whether it is a table of ours, in which spaces around an id are a part of it.
-    is_ours: bool,
-}
-
-impl Columns {
-    fn of(heading: &csv::StringRecord) -> Result<Self, ReadError> {
-        let place = |name: &str| heading.iter().position(|it| it.trim() == name);
-        let missing: Vec<&'static str> = ["benchmark", "revision", "metric", "value"]
-            .into_iter()
-            .filter(|name| place(name).is_none())
-            .collect();
-        if !missing.is_empty() {
-            return Err(ReadError::MissingColumns(missing));
-        }
-        let is_ours = COLUMNS.iter().all(|name| heading.iter().any(|it| it == *name));
-        Ok(Self { places: COLUMNS.map(place), is_ours })
-    }
-
-    fn row(&self, record: &csv::StringRecord, line: u64) -> Result<Row, ReadError> {
-        let get = |name: &str| {
-            let at = COLUMNS.iter().position(|it| *it == name).and_then(|at| self.places[at]);
-            at.and_then(|at| record.get(at)).unwrap_or("")
-        };
-        let wrong = |column: &str, why: String| ReadError::Cell { line, column: column.to_owned(), why };
-        let text = |name: &str| {
-            let cell = if self.is_ours { get(name) } else { get(name).trim() };
-            text_of_cell(cell).to_owned()
-        };
-        let needed = |name: &str| match text_of_cell(get(name).trim()) {
-            "" => Err(wrong(name, "it is empty".to_owned())),
-            word => Ok(word.to_owned()),
-        };
-        let number = |name: &str| match get(name).trim() {
-            "" => Ok(None),
-            cell => cell.parse::<u64>().map(Some).map_err(|_| {
-                wrong(
-                    name,
-                    format!("`{cell}` is not a whole number from 0; leave it empty if it is not known"),
-                )
-            }),
-        };
-        let kind = match get("kind").trim() {
-            "" | "bench" => TargetKind::Bench,
-            "bin" => TargetKind::Bin,
-            "example" => TargetKind::Example,
-            other => return Err(wrong("kind", format!("`{other}` is none of bench, bin, example"))),
-        };
-        let stage = match get("stage").trim() {
-            "" => Stage::Screen,
-            word => Stage::from_word(word)
-                .ok_or_else(|| wrong("stage", format!("`{word}` is none of screen, confirm")))?,
-        };
-        let round = number("round")?.map(u32::try_from).transpose();
-        let round = round.map_err(|_| wrong("round", format!("`{}` is too large", get("round"))))?;
-        let value = get("value").trim();
-        let value: f64 =
-            value.parse().map_err(|_| wrong("value", format!("`{value}` is not a number such as 12.5")))?;
-        let metric = Metric::from_name(&needed("metric")?);
-        let unit = unit_of(&metric, text_of_cell(get("unit").trim())).map_err(|why| wrong("unit", why))?;
-        let better = better_of(&metric, get("better").trim()).map_err(|why| wrong("better", why))?;
-        // A harness may have an empty id; without a target either, there is no name at all.
-        let (id, mut target) = (text("benchmark"), text("target"));
-        if target.is_empty() {
-            target = needed("benchmark").map(|_| id.clone())?;
-        }
-        let target = TargetId { package: text("package"), kind, target };
-        Ok(Row {
-            line,
-            identity: BenchmarkIdentity { target, variant: text("variant"), id },
-            revision: needed("revision")?,
-            place: Place { stage, round, sequence: number("sequence")? },
-            metric,
-            unit,
-            better,
-            value,
-        })
-    }
-}
-
-fn unit_of(metric: &Metric, word: &str) -> Result<Unit, String> {
-    match (metric.unit(), word) {
-        (Some(unit), "") => Ok(unit),
-        (Some(unit), word) if unit.name() == word => Ok(unit),
-        (Some(unit), word) => {
-            Err(format!("values of {metric} are read in {}, not in `{word}`; convert them", unit.name()))
-        }
-        // Only what says that it is a count is judged as one.
-        (None, word) => Ok(Unit::from_name(word)),
-    }
-}
-
-fn better_of(metric: &Metric, word: &str) -> Result<Option<Better>, String> {
-    let better = match word {
-        "" => return Ok(None),
-        "lower" => Better::Lower,
-        "higher" => Better::Higher,
-        other => return Err(format!("`{other}` is none of lower, higher; leave it empty if less is better")),
-    };
-    match metric {
-        Metric::Own(_) | Metric::Throughput => Ok(Some(better)),
-        _ if better == Better::Lower => Ok(Some(better)),
-        _ => Err(format!("less is better for {metric}; write lower, or leave it empty")),
-    }
-}
-
-/// One row, checked on its own.
-struct Row {
-    line: u64,
-    identity: BenchmarkIdentity,
-    revision: String,
-    place: Place,
-    metric: Metric,
-    unit: Unit,
-    better: Option<Better>,
-    value: f64,
-}
-
-/// What a row says of its unit run.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Place {
-    stage: Stage,
-    round: Option<u32>,
-    sequence: Option<u64>,
 }
 
 /// Rows gathered to runs, sides and benchmarks.

@@ -9,6 +9,7 @@ use crate::verdict::outcome::{BenchResult, BudgetOutcome, BudgetStatus, Comparis
 
 use super::model::{Benchmark, Report, Revision, Statistics};
 use super::quantity;
+use super::samples_csv::SAMPLES;
 use super::text::visible;
 
 pub use super::reason::{change, compared_metric, reason, sentence, verdict};
@@ -325,6 +326,7 @@ pub fn advice(report: &Report) -> Vec<String> {
         let needed = needed.and_then(|needed| needed.into_iter().max());
         // A fixed number, since the settled rule has no looks beyond its last one.
         ways.push(match needed {
+            _ if report.benchmarks.iter().any(|it| it.harness == SAMPLES) => "take more samples".to_owned(),
             Some(needed) if needed <= PRACTICAL_SAMPLES => {
                 format!("take more samples: `--samples {needed}` would likely settle all of them")
             }
