@@ -36,6 +36,7 @@ pub fn value(value: f64, unit: &Unit) -> String {
             let Scaled { number, unit } = count(value);
             format!("{number} {unit}/s")
         }
+        Unit::Own(name) if name.is_empty() => count(value).to_string(),
         Unit::Own(name) => format!("{} {}", count(value), visible(name)),
     }
 }
@@ -214,6 +215,7 @@ mod tests {
         assert_eq!(value(12.0, &Unit::PerSecond), "12 /s");
         assert_eq!(value(150.0, &Unit::Percent), "150 %");
         assert_eq!(value(12.5, &Unit::Own("tokens".into())), "12.50 tokens");
+        assert_eq!(value(12.5, &Unit::Own("".into())), "12.50");
     }
 
     #[test]
