@@ -137,12 +137,14 @@ fn terminal_sorts_numbers_in_names_by_their_value() {
 #[test]
 fn terminal_cannot_be_driven_by_text_from_a_benchmark() {
     let mut report = nasty();
+    report.benchmarks[0].identity.id = "y".repeat(5000);
     report.warnings.push("\u{1b}]0;title\u{7}".into());
     for width in [None, Some(20), Some(80)] {
         let text = terminal(&report, Options { color: false, width, verbose: false });
         assert!(text.chars().all(|it| it == '\n' || !it.is_control()), "{text:?}");
         assert!(!text.contains('\u{202e}'));
         assert!(text.contains(&"x".repeat(300)), "a long name is not cut");
+        assert!(text.lines().all(|line| line.chars().count() < 1000), "a name of thousands is");
         assert!(text.contains("🦀/café") && text.contains("\\u{1b}[31mred"));
     }
 }

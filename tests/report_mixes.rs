@@ -3,18 +3,24 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod report_support;
+mod suite_support;
 
-use cargo_benchgate::report::Header;
 use cargo_benchgate::report::markdown::{self, LIMIT};
-use cargo_benchgate::report::model::Report;
+use cargo_benchgate::report::model::{Report, RunWide};
+use cargo_benchgate::report::next_step::next_step;
+use cargo_benchgate::report::rows::{Weight, rows};
 use cargo_benchgate::report::terminal::{Options, terminal};
-use cargo_benchgate::suite::metric::Metric;
-use cargo_benchgate::suite::settings::{Aggregation, Budget, Operator};
+use cargo_benchgate::report::{Header, github, junit};
+use cargo_benchgate::suite::metric::{Metric, Unit};
+use cargo_benchgate::suite::presets::judge_of;
+use cargo_benchgate::suite::settings::{Aggregation, Budget, MetricSettings, Operator, Preset};
+use cargo_benchgate::suite::{Overrides, Selection};
 use cargo_benchgate::verdict::RunContext;
-use cargo_benchgate::verdict::evidence::{ErrorKind, Evidence, Presence};
+use cargo_benchgate::verdict::evidence::{ErrorKind, Evidence, Presence, StoppedBecause};
 
 use report_support::generate::{Draw, absent, benchmark, broken, judged_report, report_of};
 use report_support::{assert_snapshot, header};
+use suite_support::Project;
 
 /// So many quiet benchmarks that did not change, in the groups `parse` and `emit`.
 fn quiet(draw: &mut Draw, count: usize) -> Vec<Evidence> {
@@ -147,4 +153,130 @@ fn improved_run_with_what_was_removed_stays_green_and_says_so() {
     all.extend((0..4).map(|at| benchmark(&mut draw, "codec", &format!("parse/fast {at}"), 9e3, 0.6, 0.01)));
     all.push(absent(&mut draw, "codec", "parse/gone", Presence::Removed));
     check("improved", &judged_report(all), "✅ gate passed (8 benchmarks: 4 improved, 3 passed; 1 removed)");
+}
+
+/// A report by a suite that fails on these things too.
+fn failing_on(words: &[&str], evidence: Vec<Evidence>) -> Report {
+    let also_fail_on: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let suite = RunWide { also_fail_on: also_fail_on.clone(), ..RunWide::default() };
+    let context = RunContext { seed: 42, also_fail_on, ..RunContext::default() };
+    report_of(evidence, Header { suite, warnings: vec![], ..header() }, &context)
+}
+
+/// One that has, on the sides named, a gated metric that somebody may have asked for.
+fn counted(asked_for: bool, on: [bool; 2]) -> Evidence {
+    let mut made = benchmark(&mut Draw::new(1), "codec", "counted", 5e3, 1.0, 0.01);
+    let limits =
+        MetricSettings { asked_for, unit: Unit::Count, ..made.settings.metrics[&Metric::Latency].clone() };
+    made.settings.metrics.insert(Metric::Allocations, limits);
+    for (side, _) in made.sides.iter_mut().zip(on).filter(|(_, on)| *on) {
+        side.runs.iter_mut().for_each(|run| run.values.set(Metric::Allocations, 7.0));
+    }
+    made
+}
+
+#[test]
+fn what_fails_the_run_is_a_problem_in_every_format() {
+    let mut draw = Draw::new(9);
+    let noisy = benchmark(&mut draw, "codec", "noisy", 5e3, 1.05, 1.5);
+    let mut not_finite = benchmark(&mut draw, "codec", "broken", 5e3, 1.0, 0.01);
+    not_finite.sides[1].runs[0].values.set(Metric::Latency, f64::NAN);
+    let mut new = counted(true, [false, false]);
+    new.presence = Presence::New;
+    new.sides.remove(0);
+    let mut nothing = benchmark(&mut draw, "codec", "silent", 5e3, 1.0, 0.01);
+    nothing.sides.iter_mut().for_each(|side| side.runs.clear());
+    let removed = absent(&mut draw, "codec", "removed", Presence::Removed);
+    let broken = [
+        ("dropped", counted(false, [true, false])),
+        ("asked for", counted(true, [false, true])),
+        ("asked for of a new one", new),
+        ("not finite", not_finite),
+        ("no samples", nothing),
+    ];
+    let broken = broken.map(|(what, evidence)| (what, 6, Weight::Broken, vec![], evidence));
+    let failing = [("inconclusive", noisy), ("removed", removed), ("skipped", counted(false, [false, true]))];
+    let failing = failing.map(|(what, evidence)| (what, 1, Weight::Failing, vec![what], evidence));
+    for (what, code, weight, words, evidence) in broken.into_iter().chain(failing) {
+        let report =
+            failing_on(&words, vec![benchmark(&mut draw, "codec", "fine", 5e3, 1.0, 0.01), evidence]);
+        assert_eq!(report.exit.code, code, "{what}");
+        let problems: Vec<Weight> =
+            rows(&report).iter().map(|row| row.weight).filter(|weight| weight.is_problem()).collect();
+        assert_eq!(problems, [weight], "{what}");
+        let (element, counts) = match weight {
+            Weight::Broken => ("<error type=", "failures=\"0\" errors=\"1\""),
+            _ => ("<failure type=", "failures=\"1\" errors=\"0\""),
+        };
+        // That it is new as well is a row of its own.
+        let skipped = usize::from(what.ends_with("a new one"));
+        let counts = format!("{counts} skipped=\"{skipped}\"");
+        let xml = junit::junit(&report);
+        assert!(xml.contains(element) && xml.contains(&counts), "{what}: {xml}");
+        assert!(github::annotations(&report).starts_with("::error title="), "{what}");
+        if what == "dropped" {
+            assert!(xml.contains("measured in base, and no longer in head"), "{xml}");
+        }
+        let text = markdown::report(&report, markdown::LIMIT);
+        let (open, _) = text.split_once("<details>").unwrap();
+        assert!(open.contains("| ❗ ") || open.contains("| ❌ "), "{what}: {open}");
+    }
+}
+
+#[test]
+fn what_may_be_left_out_is_open_and_no_error() {
+    let mut left_out = broken("codec", "late", ErrorKind::NotMeasured, "max_time was reached", "");
+    left_out.stopped_because = Some(StoppedBecause::MaxTime);
+    let fine = benchmark(&mut Draw::new(3), "codec", "fine", 5e3, 1.0, 0.01);
+    let suite = RunWide { allow_partial: true, ..RunWide::default() };
+    let context = RunContext { seed: 42, allow_partial: true, ..RunContext::default() };
+    let report = report_of(vec![fine, left_out], Header { suite, ..header() }, &context);
+    let rows = rows(&report);
+    assert_eq!(
+        (report.exit.code, rows[0].weight, rows[0].verdict.as_str()),
+        (0, Weight::Unsure, "NOT MEASURED")
+    );
+    assert!(!junit::junit(&report).contains("<error"));
+}
+
+/// The next step of a run, with what the command line makes of it.
+#[track_caller]
+fn parsed(report: &Report) -> (String, clap::ArgMatches) {
+    let command = next_step(report, &rows(report)).unwrap().command;
+    let words = command.split(' ').skip(2);
+    let line = ["cargo-benchgate"].into_iter().chain(words);
+    match cargo_benchgate::cli::command().try_get_matches_from(line) {
+        Ok(taken) => (command, taken),
+        Err(error) => panic!("{command}: {error}"),
+    }
+}
+
+#[test]
+fn next_step_is_a_command_that_the_tool_takes() {
+    let mut draw = Draw::new(11);
+    let mut open = benchmark(&mut draw, "codec", "one", 5e3, 1.09, 0.2);
+    open.settings.judge = judge_of(Preset::Default);
+    let (command, taken) = parsed(&failing_on(&[], vec![open.clone()]));
+    let samples = *taken.get_one::<u32>("samples").unwrap();
+    assert!(60 < samples && samples.is_multiple_of(2), "{command}");
+    let flags = Overrides { samples: Some(samples), ..Overrides::default() };
+    let project = Project::default().package("toy", "", &["codec"]);
+    let loaded = project.load_with(&Selection::default(), &flags);
+    loaded.unwrap_or_else(|error| panic!("{command}: {error}"));
+    // Where the run fails on it, the same helps.
+    assert_eq!(parsed(&failing_on(&["inconclusive"], vec![open.clone()])).0, command);
+
+    let hopeless = benchmark(&mut draw, "codec", "noisy", 5e3, 1.1, 1.5);
+    let slower = benchmark(&mut draw, "codec", "slow", 5e3, 1.5, 0.01);
+    let crashed = broken("codec", "crash", ErrorKind::ExitCode, "it ended with exit code 101", "");
+    for evidence in [hopeless, slower, crashed, counted(true, [false; 2])] {
+        let (command, taken) = parsed(&failing_on(&[], vec![evidence]));
+        let verb = command.contains(" aa ").then_some("aa");
+        assert_eq!(taken.subcommand_name(), verb, "{command}");
+    }
+
+    // Samples from elsewhere are not made by any command of ours.
+    open.harness = "samples".to_owned();
+    let foreign = failing_on(&[], vec![open]);
+    assert_eq!(next_step(&foreign, &rows(&foreign)), None);
 }

@@ -11,6 +11,8 @@ use cargo_benchgate::report::markdown::{self, END, LIMIT, START};
 use cargo_benchgate::report::model::Report;
 use cargo_benchgate::report::terminal::{Options, terminal};
 use cargo_benchgate::report::{csv, exports, github, html, json, junit, samples_csv};
+use cargo_benchgate::suite::presets::judge_of;
+use cargo_benchgate::suite::settings::Preset;
 use cargo_benchgate::verdict::evidence::{BenchmarkError, ErrorKind};
 
 use report_support::generate::{Draw, any_report, benchmark, judged_report};
@@ -338,5 +340,70 @@ fn report_is_read_once_from_a_pipe() {
         drop(pipe);
         let ran = child.wait_with_output().unwrap();
         assert_eq!(ran.status.code(), Some(code), "{}", text(&ran.stderr));
+    }
+}
+
+/// What `judge` makes of a table of samples: its status, and all it says.
+fn judged_table(table: &str, flags: &[&str]) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("own.csv"), table).unwrap();
+    let ran = run(folder.path(), &[&["judge", "own.csv"], flags].concat());
+    (ran.status.code(), text(&ran.stdout) + &text(&ran.stderr))
+}
+
+#[test]
+fn table_that_compares_nothing_ends_with_6_and_says_why() {
+    let heading = "benchmark,revision,metric,round,value\n";
+    for (rows, why) in [
+        ("f,base,latency,0,1\n", "all samples are of revision `base`"),
+        ("f,head,latency,0,1\ng,head,latency,0,1\n", "all samples are of revision `head`"),
+        (
+            "f,base,latency,0,1\ng,head,latency,0,1\n",
+            "no benchmark has samples of one metric in two revisions",
+        ),
+        (
+            "f,base,latency,0,1\nf,head,latency,4,1\n",
+            "no round has samples of both sides (base has rounds 0 to 0, head has 4 to 4)",
+        ),
+    ] {
+        let (code, said) = judged_table(&format!("{heading}{rows}"), &[]);
+        assert!(code == Some(6) && said.contains("nothing was compared") && said.contains(why), "{said}");
+    }
+    let (code, said) = judged_table(&format!("{heading}f,base,latency,0,1\nf,head,latency,0,1\n"), &[]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn table_says_which_revision_is_taken_as_the_base_and_that_nothing_is_gated() {
+    let heading = "benchmark,revision,metric,value\n";
+    let (_, said) = judged_table(&format!("{heading}f,new,latency,1\nf,old,latency,1\n"), &[]);
+    assert!(said.contains("no revision is called `base`, so new is taken as the base"), "{said}");
+    let cpu = format!("{heading}f,base,cpu_total,1\nf,head,cpu_total,1\n");
+    let (code, said) = judged_table(&cpu, &[]);
+    assert!(said.contains("nothing in this file is gated") && code == Some(0), "{said}");
+    assert!(!said.contains("--samples"), "no command of ours takes samples from elsewhere: {said}");
+    let (_, said) = judged_table(&cpu, &["--metric", "cpu_total"]);
+    assert!(!said.contains("nothing in this file is gated"), "{said}");
+    let (code, said) = judged_table(&cpu, &["--metric", "latency"]);
+    assert!(code != Some(0) && said.contains("was not measured of any benchmark"), "{said}");
+    let counts = format!("{heading}f,base,allocations,348\nf,head,allocations,400\n");
+    assert_eq!(judged_table(&counts, &[]).0, Some(1));
+}
+
+#[test]
+fn saved_run_in_which_a_regression_was_not_measured_again_says_how_to_decide_it() {
+    let mut draw = Draw::new(5);
+    let mut slower = benchmark(&mut draw, "codec", "one", 5e3, 1.07, 0.01);
+    slower.settings.judge = judge_of(Preset::Default);
+    let folder = saved(&judged_report(vec![slower]));
+    let judged = |more: &[&str]| {
+        let ran = run(folder.path(), &[&["judge", "in.json", "--max-percent", "5"], more].concat());
+        (ran.status.code(), text(&ran.stdout))
+    };
+    let (code, said) = judged(&[]);
+    assert!(code == Some(0) && said.contains("`--correction holm`"), "{said}");
+    assert!(!said.contains("take more samples"), "{said}");
+    for correction in ["holm", "none"] {
+        assert_eq!(judged(&["--correction", correction]).0, Some(1), "{correction}");
     }
 }

@@ -5,10 +5,13 @@
 mod report_support;
 
 use cargo_benchgate::report::ReadError;
-use cargo_benchgate::report::samples_csv::{SamplesFile, read_samples_csv, samples_csv};
+use cargo_benchgate::report::samples_csv::{SampledBenchmark, SamplesFile, read_samples_csv, samples_csv};
 use cargo_benchgate::suite::identity::TargetKind;
-use cargo_benchgate::suite::metric::{Metric, Unit};
-use cargo_benchgate::verdict::evidence::{Presence, Stage, UnitRun};
+use cargo_benchgate::suite::metric::{Better, Metric, Unit};
+use cargo_benchgate::suite::settings::{BenchmarkSettings, MetricSettings};
+use cargo_benchgate::verdict::evidence::{Presence, Side, Stage, UnitRun};
+use cargo_benchgate::verdict::outcome::Reason;
+use cargo_benchgate::verdict::{RunContext, judge_run};
 
 use report_support::*;
 
@@ -105,7 +108,92 @@ fn samples_of_an_unknown_metric_are_the_users_own_with_the_unit_of_the_column() 
     let units = &file.benchmarks[0].units;
     assert_eq!(units[&Metric::from_name("tokens")], Unit::Own("tokens".into()));
     assert_eq!(units[&Metric::Latency], Unit::Nanoseconds);
-    assert_eq!(units[&Metric::from_name("rows")], Unit::Count);
+    assert_eq!(units[&Metric::from_name("rows")], Unit::Own("".into()), "only what says so is a count");
+}
+
+#[test]
+fn samples_of_a_metric_without_a_unit_are_no_exact_counts() {
+    let judged = |unit: &str| {
+        let table =
+            format!("benchmark,revision,metric,unit,value\nf,base,rows,{unit},1\nf,head,rows,{unit},2\n");
+        let evidence = read(&table).into_evidence(SampledBenchmark::settings);
+        judge_run(&evidence, &RunContext::default()).benchmarks[0].comparisons[0].reason
+    };
+    assert_eq!(judged(""), Some(Reason::FewSamples));
+    assert_eq!(judged("count"), Some(Reason::Exact));
+}
+
+#[test]
+fn samples_keep_the_direction_their_column_says() {
+    let table = |metric: &str, cells: [&str; 2]| {
+        let [first, second] = cells;
+        format!(
+            "benchmark,revision,metric,value,better\nf,base,{metric},1,{first}\nf,head,{metric},2,{second}\n"
+        )
+    };
+    let rate = Metric::from_name("rate");
+    let better = |cells| {
+        let file = read(&table("rate", cells));
+        file.benchmarks[0].settings().metrics[&rate].better
+    };
+    assert_eq!(better(["", ""]), Better::Lower);
+    assert_eq!(better(["higher", "higher"]), Better::Higher);
+    assert_eq!(better(["", "higher"]), Better::Higher);
+    assert!(refused(&table("rate", ["up", ""])).starts_with("line 2, column `better`: `up` is none of"));
+    assert!(refused(&table("rate", ["higher", "lower"])).starts_with("line 3, column `better`"));
+    assert!(
+        refused(&table("latency", ["higher", ""])).starts_with("line 2, column `better`: less is better")
+    );
+    assert_eq!(read(&table("latency", ["lower", ""])).benchmarks.len(), 1);
+}
+
+#[test]
+fn samples_written_by_a_run_get_the_verdict_of_its_report_where_more_is_better() {
+    let rate = Metric::from_name("rate");
+    let mut of_rate = evidence(identity("t", "f"), vec![]);
+    let runs = |values: [f64; 10]| {
+        let at = |(at, value): (u32, f64)| UnitRun {
+            round: Some(at / 2),
+            ..run(u64::from(at), &[(rate.clone(), value)])
+        };
+        (0..10).zip(values).map(at).collect()
+    };
+    let sides = [("base", [100.0; 10]), ("head", [70.0; 10])];
+    of_rate.sides = sides
+        .map(|(name, values)| Side { revision: name.into(), executable_sha256: None, runs: runs(values) })
+        .into();
+    let limits = MetricSettings {
+        unit: Unit::Own("rows/s".into()),
+        better: Better::Higher,
+        max_percent: 10.0,
+        min_difference: 0.0,
+        gate: true,
+        asked_for: true,
+    };
+    of_rate.settings.metrics = [(rate.clone(), limits)].into();
+    let report = generate::judged_report(vec![of_rate.clone()]);
+    let file = read(&samples_csv(&report));
+    let again = file.into_evidence(|benchmark| BenchmarkSettings {
+        metrics: benchmark.settings().metrics,
+        ..of_rate.settings.clone()
+    });
+    let judged = judge_run(&again, &RunContext::default());
+    assert_eq!(judged.benchmarks[0].comparisons[0].better, Better::Higher);
+    assert_eq!(judged.benchmarks[0].comparisons[0].verdict, report.benchmarks[0].comparisons[0].verdict);
+    assert_eq!((judged.exit.code, report.exit.code), (1, 1));
+}
+
+#[test]
+fn samples_of_others_may_have_spaces_around_any_cell_and_call_base_and_head_in_capitals() {
+    let file = read("benchmark,revision,metric,value\nf ,Base,latency,1\n f, HEAD ,latency,2\n");
+    assert_eq!((file.revisions.clone(), file.assumed_base()), (vec!["base".into(), "head".into()], None));
+    let evidence = file.into_evidence(SampledBenchmark::settings);
+    assert_eq!((evidence.len(), evidence[0].presence), (1, Presence::Compared));
+    let both = read("benchmark,revision,metric,value\nf,base,latency,1\nf,Base,latency,2\n");
+    assert_eq!(both.revisions, ["base", "Base"]);
+    let neither = read("benchmark,revision,metric,value\nf,new,latency,1\nf,old,latency,2\n");
+    assert_eq!(neither.assumed_base(), Some("new"));
+    assert_eq!(read("benchmark,revision,metric,value\nf,new,latency,1\n").assumed_base(), None);
 }
 
 #[test]

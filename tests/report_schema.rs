@@ -5,11 +5,15 @@
 mod report_support;
 
 use cargo_benchgate::report::json::{SCHEMA, json};
-use cargo_benchgate::report::model::Report;
+use cargo_benchgate::report::model::{Report, Shard};
+use cargo_benchgate::suite::accept::Accept;
+use cargo_benchgate::suite::metric::Metric;
 use cargo_benchgate::suite::settings::{Correction, Preset, Stop};
 use cargo_benchgate::summary::{Certainty, Label};
 use cargo_benchgate::verdict::evidence::{ErrorKind, Presence, Stage, StoppedBecause};
-use cargo_benchgate::verdict::outcome::{BenchResult, BudgetStatus, Reason, Verdict};
+use cargo_benchgate::verdict::outcome::{
+    AcceptStatus, Acceptance, BenchResult, BudgetStatus, Reason, Verdict,
+};
 use serde_json::{Value, json};
 
 use report_support::generate::any_report;
@@ -56,6 +60,35 @@ fn generated_reports_are_valid_and_hold_nothing_that_is_not_described() {
         let errors: Vec<String> =
             validator.iter_errors(&value).map(|it| format!("{}: {it}", it.instance_path())).collect();
         assert!(errors.is_empty(), "{errors:#?}");
+    }
+}
+
+#[test]
+fn report_with_an_accepted_slowdown_and_of_merged_shards_is_valid() {
+    let validator = jsonschema::validator_for(&strict()).unwrap();
+    let mut report = whole();
+    report.suite.merged_shards = Some(3);
+    report.suite.shard = Some(Shard { index: 1, count: 3, benchmarks: 9, plan_sha256: "ab".repeat(32) });
+    report.suite.accept = vec![Accept {
+        package: Some("toy".to_owned()),
+        bench: "parse/*".to_owned(),
+        metric: Metric::Latency,
+        up_to_percent: 40.0,
+        reason: "every byte is checked now".to_owned(),
+        until: "2027-01-31".to_owned(),
+    }];
+    report.summary.accepted = 1;
+    for status in AcceptStatus::ALL {
+        let slower = &mut report.benchmarks.iter_mut().flat_map(|it| &mut it.comparisons).next().unwrap();
+        slower.acceptance = Some(Acceptance {
+            status: *status,
+            up_to_percent: 40.0,
+            reason: "every byte is checked now".to_owned(),
+            until: "2027-01-31".to_owned(),
+        });
+        let errors: Vec<String> = validator.iter_errors(&value(&report)).map(|it| it.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        assert!(cargo_benchgate::report::csv::csv(&report).contains(&format!(",42,{status}\n")));
     }
 }
 

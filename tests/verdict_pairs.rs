@@ -3,7 +3,9 @@
 mod verdict_support;
 
 use cargo_benchgate::suite::metric::Metric;
-use cargo_benchgate::suite::settings::{Interval, JudgeSettings, Method, Pairing, Resamples, Statistic};
+use cargo_benchgate::suite::settings::{
+    Interval, JudgeSettings, Method, MetricSettings, Pairing, Resamples, Statistic,
+};
 use cargo_benchgate::verdict::outcome::{Comparison, EffectSize, PairingUsed, Reason, Verdict};
 use verdict_support::{fixed, judge_one, latency, metric, scattered, settled};
 
@@ -177,4 +179,25 @@ fn a_hundred_thousand_samples_are_judged() {
         }
     }
     assert_eq!(Metric::Latency.name(), "latency");
+}
+
+#[test]
+fn what_min_difference_is_held_against_is_the_difference_of_the_change_that_is_shown() {
+    // The rounds drift by 40 %, head is 2 % slower in each pair but the last ones, which lie far away from the median.
+    let base = drifting(&[100.0; 30]);
+    let head: Vec<f64> =
+        base.iter().enumerate().map(|(run, value)| value * if run % 3 == 0 { 1.3 } else { 1.02 }).collect();
+    let judge = JudgeSettings { pairing: Pairing::Paired, ..fixed() };
+    let limits = MetricSettings { min_difference: 1000.0, ..metric(1.0) };
+    let judged = judge_one(latency(judge, limits, &base, &head));
+    let row = &judged.benchmarks[0].comparisons[0];
+    assert_eq!(row.reason, Some(Reason::BelowMinDifference));
+    let compared = row.compared_difference().unwrap();
+    assert!((compared - row.base.unwrap() * row.change_percent.unwrap() / 100.0).abs() < 1e-9);
+    assert!(1.0 < (compared - row.difference.unwrap()).abs(), "{compared} {:?}", row.difference);
+    let said = cargo_benchgate::report::wording::reason(row);
+    assert!(said.contains(&format!("difference {compared:.3} ns")), "{said}");
+    let independent = judge_one(latency(fixed(), metric(1.0), &base, &head));
+    let row = &independent.benchmarks[0].comparisons[0];
+    assert_eq!(row.compared_difference(), row.difference);
 }

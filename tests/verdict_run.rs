@@ -87,6 +87,20 @@ fn what_is_left_at_max_time_ends_with_6_unless_partial_runs_are_allowed() {
 }
 
 #[test]
+fn a_budget_of_what_may_be_left_out_is_checked_only_on_what_was_measured() {
+    let partial = RunContext { allow_partial: true, ..RunContext::default() };
+    let mut left_out = failed(ErrorKind::NotMeasured);
+    left_out.settings.budgets = vec![budget(Metric::Latency, Aggregation::Max, Operator::Less, 50.0)];
+    let over = judge_run(&[left_out.clone()], &partial);
+    assert_eq!((over.exit.code, over.benchmarks[0].budgets[0].status), (1, BudgetStatus::Fail));
+    left_out.sides.iter_mut().for_each(|side| side.runs.clear());
+    let nothing = judge_run(&[named("a", &SAME, &SAME), left_out.clone()], &partial);
+    assert_eq!((nothing.exit.code, nothing.benchmarks[1].budgets.len()), (0, 0));
+    let refused = judge_run(&[named("a", &SAME, &SAME), left_out], &RunContext::default());
+    assert_eq!(refused.exit.code, 6);
+}
+
+#[test]
 fn a_run_that_measured_nothing_is_never_green() {
     assert_eq!(judge_run(&[], &RunContext::default()).exit.code, 6);
     let mut removed = presence(Presence::Removed);
@@ -112,6 +126,64 @@ fn a_metric_that_was_asked_for_and_not_measured_on_both_sides_is_a_metric_error(
         assert_eq!((cpu.verdict, cpu.reason), (Verdict::Skipped, Some(Reason::NotMeasured)));
         assert_eq!((judged.benchmarks[0].result, judged.exit.code), (BenchResult::MetricError, 6));
         assert_eq!(judged.summary.skipped, 1);
+    }
+}
+
+/// With values of a metric that is gated and that nobody asked for, on the sides named.
+fn gated(name: Metric, on: [bool; 2]) -> Evidence {
+    let mut evidence = named("a", &SAME, &SAME);
+    evidence.settings.metrics.insert(name.clone(), metric(10.0));
+    for (side, on) in evidence.sides.iter_mut().zip(on) {
+        let runs = side.runs.iter_mut().filter(|_| on);
+        runs.for_each(|run| run.values.set(name.clone(), 7.0));
+    }
+    evidence
+}
+
+#[test]
+fn a_gated_metric_that_head_no_longer_reports_is_a_metric_error() {
+    let dropped = judge_one(gated(Metric::Allocations, [true, false]));
+    assert_eq!((dropped.benchmarks[0].result, dropped.exit.code), (BenchResult::MetricError, 6));
+    assert!(dropped.exit.because.unwrap().contains("`allocations` was not measured in head"));
+    // New in head, or not gated, it is only not compared.
+    assert_eq!(judge_one(gated(Metric::Allocations, [false, true])).exit.code, 0);
+    let mut aside = gated(Metric::CpuTotal, [true, false]);
+    aside.settings.metrics.get_mut(&Metric::CpuTotal).unwrap().gate = false;
+    assert_eq!(judge_one(aside).exit.code, 0);
+    // criterion tells the CPU time of slow functions only, and head may have become a fast one.
+    assert_eq!(judge_one(gated(Metric::CpuTotal, [true, false])).exit.code, 0);
+    // Also where the rounds of the two sides have nothing in common.
+    let mut apart = gated(Metric::Allocations, [true, false]);
+    apart.sides[0].runs.iter_mut().for_each(|run| run.round = run.round.map(|round| round + 100));
+    assert_eq!(judge_one(apart).exit.code, 6);
+}
+
+#[test]
+fn a_metric_that_was_asked_for_must_be_measured_also_where_nothing_is_compared() {
+    let asked = |evidence: &Evidence| {
+        let mut evidence = evidence.clone();
+        let limits = MetricSettings { asked_for: true, ..metric(10.0) };
+        evidence.settings.metrics.insert(Metric::CpuTotal, limits);
+        evidence
+    };
+    let mut alone = named("run", &SAME, &SAME);
+    alone.sides.remove(0);
+    let mut budgets_only = named("budgets", &SAME, &SAME);
+    budgets_only.settings.compare = false;
+    for evidence in [presence(Presence::New), alone, budgets_only] {
+        assert_eq!(judge_one(evidence.clone()).exit.code, 0);
+        let mut evidence = asked(&evidence);
+        let judged = judge_one(evidence.clone());
+        assert_eq!((judged.benchmarks[0].result, judged.exit.code), (BenchResult::MetricError, 6));
+        assert!(judged.exit.because.unwrap().contains("`cpu_total` was asked for and not measured"));
+        let runs = evidence.sides.iter_mut().flat_map(|side| &mut side.runs);
+        runs.for_each(|run| run.values.set(Metric::CpuTotal, 1.0));
+        assert_eq!(judge_one(evidence).exit.code, 0);
+    }
+    // What is not measured at all has nothing to lack.
+    for absent in [Presence::Removed, Presence::Unchanged, Presence::NotComparable] {
+        let judged = judge_run(&[named("b", &SAME, &SAME), asked(&presence(absent))], &RunContext::default());
+        assert_eq!(judged.exit.code, 0, "{absent}");
     }
 }
 
@@ -166,7 +238,7 @@ fn also_fail_on_turns_the_named_things_into_exit_1() {
     let noisy: Vec<f64> = (0..10).map(|index| if index < 5 { 100.0 } else { 1000.0 }).collect();
     let mut skipped = named("skipped", &SAME, &SAME);
     skipped.settings.metrics.insert(Metric::CpuTotal, metric(10.0));
-    skipped.sides[0].runs[0].values.set(Metric::CpuTotal, 1.0);
+    skipped.sides[1].runs[0].values.set(Metric::CpuTotal, 1.0);
     let mut removed = presence(Presence::Removed);
     removed.sides.clear();
     let evidence = [named("noisy", &noisy, &noisy), skipped, removed];
@@ -244,6 +316,24 @@ fn a_percentile_budget_says_when_its_tail_holds_too_few_samples() {
         }
     }
     assert_eq!(samples_needed(&[budget(Metric::Latency, Aggregation::Max, Operator::Less, 1.0)]), 0);
+}
+
+#[test]
+fn a_throughput_row_describes_rates_and_not_the_times_they_come_from() {
+    let mut evidence = named("a", &[1e9; 10], &[2e9; 10]);
+    evidence.sides.iter_mut().flat_map(|side| &mut side.runs).for_each(|run| run.work = Some(100.0));
+    let judged = judge_one(evidence);
+    let [latency, rate] = &judged.benchmarks[0].comparisons[..] else { panic!("latency and its rate") };
+    assert_eq!(
+        (rate.base, rate.details.base_median, rate.details.head_median),
+        (Some(100.0), Some(100.0), Some(50.0))
+    );
+    assert_eq!(
+        (rate.details.base_mean, rate.details.head_outliers, rate.details.base_robust_cv),
+        (None, None, None)
+    );
+    assert_eq!(rate.details.cliffs_delta, latency.details.cliffs_delta.map(|delta| -delta));
+    assert_eq!((rate.details.method, rate.details.stage), (latency.details.method, latency.details.stage));
 }
 
 #[test]

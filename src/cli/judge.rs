@@ -1,5 +1,6 @@
 //! `judge`: saved reports or samples judged again, without measuring.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,9 +12,10 @@ use super::saved::{context, read_report_from};
 use crate::error::{Error, ExitCode};
 use crate::report::model::{Report, Revision};
 use crate::report::samples_csv::{SampledBenchmark, read_samples_csv};
+use crate::report::text::visible;
 use crate::report::{Header, assemble, json};
 use crate::suite::Overrides;
-use crate::suite::rejudge::settings_for_samples;
+use crate::suite::rejudge::Sampled;
 use crate::summary;
 use crate::ui::Ui;
 use crate::verdict::{self, evidence::Evidence};
@@ -83,7 +85,7 @@ fn severity(code: ExitCode) -> u8 {
 }
 
 fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> Result<Report, Error> {
-    let (mut header, mut evidence) = read(path, args, ui)?;
+    let Input { mut header, mut evidence, is_table } = read(path, args, ui)?;
     let judged = |header: &Header, evidence: &[Evidence]| {
         let started_at = header.started_at.clone();
         verdict::judge_run(evidence, &context(&header.suite, header.seed, started_at, evidence))
@@ -93,8 +95,10 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
         let before = judged(&header, &evidence);
         header.warnings.retain(|warning| !before.warnings.contains(warning));
     }
-    for benchmark in &mut evidence {
-        overrides.rejudge(&mut benchmark.settings)?;
+    let mut measured: Vec<Sampled<'_>> = evidence.iter_mut().map(measured).collect();
+    overrides.rejudge(&mut measured)?;
+    if is_table {
+        header.warnings.extend(nothing_gated(&measured));
     }
     if let Some(also_fail_on) = &overrides.also_fail_on {
         header.suite.also_fail_on = also_fail_on.iter().map(|what| what.as_str().to_owned()).collect();
@@ -109,11 +113,46 @@ fn judge_file(path: &Path, args: &JudgeArgs, overrides: &Overrides, ui: &Ui) -> 
             header.warnings.push(warning);
         }
     }
-    Ok(assemble(header, evidence, judgement.benchmarks, judgement.summary, judgement.exit))
+    // A table holds nothing but comparisons, so one without any is a mistake and no pass.
+    let exit = match is_table {
+        true => judgement.exit.unless_compared(&evidence, &judgement.benchmarks),
+        false => judgement.exit,
+    };
+    Ok(assemble(header, evidence, judgement.benchmarks, judgement.summary, exit))
+}
+
+fn measured(evidence: &mut Evidence) -> Sampled<'_> {
+    let runs = evidence.sides.iter().flat_map(|side| &side.runs);
+    let metrics = runs.flat_map(|run| run.values.iter().map(|(metric, _)| metric.clone())).collect();
+    Sampled { settings: &mut evidence.settings, metrics }
+}
+
+/// What to say of samples none of which may fail the run.
+fn nothing_gated(measured: &[Sampled<'_>]) -> Option<String> {
+    let all = || measured.iter().flat_map(|it| &it.settings.metrics);
+    if all().any(|(_, limits)| limits.gate) {
+        return None;
+    }
+    let names: BTreeSet<&str> = all().map(|(metric, _)| metric.name()).collect();
+    Some(match names.first() {
+        Some(first) => format!(
+            "nothing in this file is gated, so nothing can fail: {} is shown only; gate it with `--metric {first}`",
+            Vec::from_iter(names.clone()).join(", ")
+        ),
+        None => "nothing in this file can be compared, so nothing can fail".to_owned(),
+    })
+}
+
+/// What a file holds.
+struct Input {
+    header: Header,
+    evidence: Vec<Evidence>,
+    /// Whether it is a table of samples.
+    is_table: bool,
 }
 
 /// Reads a report or a table of samples; which it is shows in its first character.
-fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>), Error> {
+fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<Input, Error> {
     let mut file = open_file(path)?;
     let refuse =
         |error: crate::report::ReadError| Error::Usage(format!("failed to read {}: {error}", path.display()));
@@ -122,7 +161,7 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
     let start = start.strip_prefix(json::MARK).unwrap_or(start);
     if start.trim_ascii_start().first() == Some(&b'{') {
         let report = read_report_from(path, file)?;
-        return Ok((Header::from(&report), Vec::from(report)));
+        return Ok(Input { header: Header::from(&report), evidence: Vec::from(report), is_table: false });
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -130,21 +169,25 @@ fn read(path: &Path, args: &JudgeArgs, ui: &Ui) -> Result<(Header, Vec<Evidence>
     if !samples.has_rounds() {
         ui.note("the samples do not say their rounds, so they are judged by one look, each side on its own, uncorrected");
     }
+    if let Some(base) = samples.assumed_base() {
+        ui.note(format!("no revision is called `base`, so {} is taken as the base", visible(base)));
+    }
     let revision = |name: &String| Revision {
         name: name.clone(),
         spec: name.clone(),
         commit: None,
         subject: None,
         dirty: false,
-        chosen_because: None,
+        chosen_because: (samples.assumed_base() == Some(name))
+            .then(|| "the first of the file, since none is called base".to_owned()),
         committed_at: None,
     };
     let header = Header {
         revisions: samples.revisions.iter().map(revision).collect(),
         ..Header::bare("judge", args.seed.unwrap_or(0))
     };
-    let settings = |benchmark: &SampledBenchmark| settings_for_samples(&benchmark.units);
-    Ok((header, samples.into_evidence(settings)))
+    let evidence = samples.into_evidence(SampledBenchmark::settings);
+    Ok(Input { header, evidence, is_table: true })
 }
 
 /// Opens a file the user named.

@@ -19,7 +19,7 @@ use crate::report::model::Report;
 use crate::suite::Overrides;
 use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
 use crate::suite::metric::{Better, Metric, Unit};
-use crate::suite::rejudge::settings_for_samples;
+use crate::suite::rejudge::{Sampled, settings_for_samples};
 use crate::suite::settings::{MetricSettings, Preset, SampleCount};
 use crate::ui::{Color, Ui};
 use crate::verdict::evidence::{ErrorKind, Evidence, Presence, Side, StoppedBecause};
@@ -40,7 +40,8 @@ fn found(names: &[&str]) -> Benchmarks {
         };
         let mut settings = settings_for_samples(&BTreeMap::from([(Metric::Latency, Unit::Nanoseconds)]));
         let fixed = Overrides { preset: Some(Preset::Fixed), ..Overrides::default() };
-        fixed.rejudge(&mut settings).expect("the preset is one");
+        let sampled = Sampled { settings: &mut settings, metrics: Default::default() };
+        fixed.rejudge(&mut [sampled]).expect("the preset is one");
         settings.judge.min_samples = 10;
         settings.sampling.samples = SampleCount::Fixed(10);
         settings.sampling.timeout_ns = 60_000 * MS;

@@ -8,7 +8,7 @@ use super::text::visible;
 use super::wording;
 
 /// The cells of a row that only some records fill.
-const FIELDS: [&str; 39] = [
+const FIELDS: [&str; 40] = [
     "base_revision",
     "head_revision",
     "metric",
@@ -48,6 +48,7 @@ const FIELDS: [&str; 39] = [
     "error_kind",
     "message",
     "seed",
+    "acceptance",
 ];
 
 /// Cells of every row, before [`FIELDS`].
@@ -146,6 +147,7 @@ fn comparison(it: &Comparison) -> Vec<(&'static str, String)> {
         ("gate", it.gate.to_string()),
         ("verdict", it.verdict.to_string()),
         ("reason", optional(it.reason)),
+        ("acceptance", optional(it.acceptance.as_ref().map(|acceptance| acceptance.status))),
     ]
 }
 

@@ -56,9 +56,10 @@ fn timestamp(report: &Report) -> String {
     at.map(|at| format!(" timestamp=\"{}\"", html(at))).unwrap_or_default()
 }
 
-/// What was not judged: no test passed there.
+/// What was not judged, and does not fail the run: no test passed there.
 fn is_skipped(row: &Row<'_>) -> bool {
-    matches!(row.weight, Weight::Skipped) || matches!(row.source, Source::Presence)
+    let not_judged = matches!(row.weight, Weight::Skipped) || matches!(row.source, Source::Presence);
+    not_judged && !row.weight.is_problem()
 }
 
 fn case(suite: &str, row: &Row<'_>, text: &mut String) {

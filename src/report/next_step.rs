@@ -3,11 +3,12 @@
 use crate::suite::identity::TargetKind;
 use crate::suite::settings::SampleCount;
 use crate::verdict::evidence::ErrorKind;
-use crate::verdict::outcome::{BenchResult, BudgetStatus};
+use crate::verdict::outcome::{BenchResult, BudgetStatus, Verdict};
 
 use super::escape::{glob, shell_word};
 use super::model::{Benchmark, Report, Revision};
-use super::rows::{Row, Weight};
+use super::rows::{Row, Source};
+use super::samples_csv::SAMPLES;
 use super::wording;
 
 /// So many benchmarks are named in a command; of more, their targets are.
@@ -25,8 +26,11 @@ pub struct NextStep {
     pub command: String,
 }
 
-/// The next step; `None` of a run that leaves nothing to do.
+/// The next step; `None` of a run that leaves nothing to do, and of samples from elsewhere, which no command of ours made.
 pub fn next_step(report: &Report, rows: &[Row<'_>]) -> Option<NextStep> {
+    if report.benchmarks.iter().any(|benchmark| benchmark.harness == SAMPLES) {
+        return None;
+    }
     let of = |result| report.benchmarks.iter().filter(|it| it.result == result).collect::<Vec<_>>();
     let broken = of(BenchResult::Error);
     if let Some(first) = broken.first() {
@@ -53,7 +57,11 @@ pub fn next_step(report: &Report, rows: &[Row<'_>]) -> Option<NextStep> {
         return Some(step(report, what, &over, &["--verbose".to_owned()]));
     }
     let mut unsure: Vec<&Benchmark> = Vec::new();
-    for row in rows.iter().filter(|row| row.weight == Weight::Unsure) {
+    let is_open = |row: &&Row<'_>| match row.source {
+        Source::Comparison(it) => it.gate && it.derived_from.is_none() && it.verdict == Verdict::Inconclusive,
+        _ => false,
+    };
+    for row in rows.iter().filter(is_open) {
         if !unsure.iter().any(|known| std::ptr::eq(*known, row.benchmark)) {
             unsure.push(row.benchmark);
         }
@@ -61,7 +69,8 @@ pub fn next_step(report: &Report, rows: &[Row<'_>]) -> Option<NextStep> {
     (!unsure.is_empty()).then(|| match more_samples(&unsure) {
         Some(samples) => {
             let what = "take more samples of what stayed inconclusive (other ways out are listed below)";
-            step(report, what, &unsure, &[format!("--max-samples {samples}")])
+            // A fixed number: the settled rule has no looks beyond its last one, and refuses to go there.
+            step(report, what, &unsure, &["--samples".to_owned(), samples.to_string()])
         }
         None => {
             let what = "more samples will not settle this: see which limits this machine can hold, or use a quieter one";
@@ -79,7 +88,9 @@ fn more_samples(unsure: &[&Benchmark]) -> Option<u32> {
     });
     let doubled = most.max().unwrap_or(60).saturating_mul(2);
     let wanted = needed.unwrap_or(doubled).max(doubled);
-    (wanted <= doubled.saturating_mul(OUT_OF_REACH)).then_some(wanted)
+    // A round holds two runs of every revision.
+    let even = wanted.checked_next_multiple_of(2)?;
+    (even <= doubled.saturating_mul(OUT_OF_REACH)).then_some(even)
 }
 
 fn after_error(report: &Report, first: &Benchmark, broken: &[&Benchmark]) -> NextStep {

@@ -18,6 +18,9 @@ const BYTES: [(f64, &str); 5] = [
 const COUNTS: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 /// Counts and rates stay plain below this: 3 k hides more than 3000 does.
 const PLAIN_COUNTS_BELOW: f64 = 1e4;
+/// From here on digits without an exponent would be a wall of zeros, and push all other columns away.
+const MOST_PLAIN: f64 = 1e9;
+const LEAST_PLAIN: f64 = 1e-9;
 
 /// A value of a metric with its unit, such as `12.31 µs`; `-` for one that is not finite.
 pub fn value(value: f64, unit: &Unit) -> String {
@@ -33,6 +36,7 @@ pub fn value(value: f64, unit: &Unit) -> String {
             let Scaled { number, unit } = count(value);
             format!("{number} {unit}/s")
         }
+        Unit::Own(name) if name.is_empty() => count(value).to_string(),
         Unit::Own(name) => format!("{} {}", count(value), visible(name)),
     }
 }
@@ -120,6 +124,9 @@ fn decimals(percent: f64) -> usize {
 
 /// With its sign; what rounds to 0 has none.
 fn signed(number: f64, places: usize) -> String {
+    if MOST_PLAIN <= number.abs() {
+        return format!("{number:+.3e}");
+    }
     let text = format!("{number:+.places$}");
     let is_zero = text.bytes().all(|byte| matches!(byte, b'+' | b'-' | b'0' | b'.'));
     if is_zero { text[1..].to_owned() } else { text }
@@ -159,6 +166,9 @@ fn digits(number: f64) -> String {
     if rounded == 0.0 {
         return "0".to_owned();
     }
+    if !(LEAST_PLAIN..MOST_PLAIN).contains(&rounded.abs()) {
+        return format!("{rounded:.3e}");
+    }
     let magnitude = rounded.abs().log10().floor() as i32;
     let places = (3 - magnitude).clamp(0, 12) as usize;
     let is_whole = number.fract() == 0.0;
@@ -189,6 +199,8 @@ mod tests {
         assert_eq!(ns(-1.5e9), "-1.500 s");
         assert_eq!(ns(7.2e12), "7200 s");
         assert_eq!(ns(f64::NAN), "-");
+        assert_eq!(ns(1e307), "1.000e298 s");
+        assert_eq!(ns(-2e-300), "-2.000e-300 ns");
         assert_eq!(value(512.0, &Unit::Bytes), "512 B");
         assert_eq!(value(1_048_576.0 * 7.25, &Unit::Bytes), "7.250 MiB");
         assert_eq!(value(1023.99, &Unit::Bytes), "1.000 KiB");
@@ -203,6 +215,7 @@ mod tests {
         assert_eq!(value(12.0, &Unit::PerSecond), "12 /s");
         assert_eq!(value(150.0, &Unit::Percent), "150 %");
         assert_eq!(value(12.5, &Unit::Own("tokens".into())), "12.50 tokens");
+        assert_eq!(value(12.5, &Unit::Own("".into())), "12.50");
     }
 
     #[test]
@@ -212,6 +225,7 @@ mod tests {
         assert_eq!(change(-0.001), "0.00 %");
         assert_eq!(change(12_345.6), "+12346 %");
         assert_eq!(change(f64::INFINITY), "-");
+        assert_eq!(change_with_interval(1e300, 4.0, 2e300), "+1.000e300 % [4, 2.000e300]");
         assert_eq!(limit(10.0), "10 %");
         assert_eq!(limit(9.090909), "9.09 %");
         assert_eq!(ratio(0.5), "50 %");

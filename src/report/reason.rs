@@ -128,7 +128,7 @@ fn decided_by(it: &Comparison) -> String {
             format!("resamples of base have a {} of 0 or below, so there is no ratio", it.statistic)
         }
         Some(Reason::BelowMinDifference) => {
-            let difference = quantity::optional(it.difference.map(f64::abs), &it.unit);
+            let difference = quantity::optional(it.compared_difference().map(f64::abs), &it.unit);
             format!(
                 "difference {difference} is below min_difference {}",
                 quantity::value(it.min_difference, &it.unit)
@@ -146,7 +146,12 @@ fn decided_by(it: &Comparison) -> String {
             "work differs between the sides or from run to run, so there is no rate".to_owned()
         }
         Some(Reason::NonPositiveLatency) => "latency is 0 or below, so there is no rate".to_owned(),
-        Some(Reason::NotMeasured) => "not measured on both sides".to_owned(),
+        Some(Reason::NotMeasured) => match it.samples {
+            [0, 0] => "measured on neither side".to_owned(),
+            [0, _] => "measured in head alone".to_owned(),
+            [_, 0] => "measured in base, and no longer in head".to_owned(),
+            _ => "not measured on both sides".to_owned(),
+        },
         Some(Reason::Exact) => format!("exact count, {limit}"),
         Some(Reason::FromZero) => {
             format!("from 0 to {}, and no percentage allows that", quantity::optional(it.head, &it.unit))

@@ -2,7 +2,10 @@
 
 use crate::suite::identity::labels;
 use crate::suite::metric::{Metric, Unit};
-use crate::verdict::evidence::{BenchmarkError, Presence};
+use crate::suite::run_wide::AlsoFailOn;
+use crate::suite::settings::Aggregation;
+use crate::verdict::budget;
+use crate::verdict::evidence::{BenchmarkError, ErrorKind, Presence};
 use crate::verdict::outcome::{
     BenchResult, BudgetOutcome, BudgetStatus, Comparison, Reason, Statistics, Verdict,
 };
@@ -115,7 +118,7 @@ pub fn rows(report: &Report) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for (benchmark, label) in benchmarks {
         let mut of_one = match wording::is_alone(report) {
-            true => alone_rows(benchmark, label),
+            true => alone_rows(report, benchmark, label),
             false => compared_rows(report, benchmark, label, several),
         };
         // With several revisions a metric's rows stay together, in the order of the revisions.
@@ -140,8 +143,8 @@ fn severity(benchmark: &Benchmark) -> (std::cmp::Reverse<BenchResult>, bool) {
 }
 
 /// The rows of a benchmark that was measured of one revision alone: what it took, metric by metric.
-fn alone_rows(benchmark: &Benchmark, label: String) -> Vec<Row<'_>> {
-    let mut rows = checks(benchmark, &label);
+fn alone_rows<'a>(report: &Report, benchmark: &'a Benchmark, label: String) -> Vec<Row<'a>> {
+    let mut rows = checks(report, benchmark, &label);
     for side in &benchmark.sides {
         for (metric, statistics) in &side.statistics {
             rows.push(Row {
@@ -157,7 +160,7 @@ fn alone_rows(benchmark: &Benchmark, label: String) -> Vec<Row<'_>> {
     }
     if rows.is_empty() {
         let (verdict, reason) = (benchmark.result.to_string(), "no samples".to_owned());
-        rows.push(Row { target: label, verdict, reason, ..row(Weight::Absent, benchmark) });
+        rows.push(Row { target: label, verdict, reason, ..row(unexplained(benchmark), benchmark) });
     }
     rows
 }
@@ -182,22 +185,22 @@ fn compared_rows<'a>(
             true => format!("{label} @{}", visible(spec_of(report, &comparison.head_revision))),
             false => label.clone(),
         };
-        let mut row = comparison_row(target, benchmark, comparison);
+        let mut row = comparison_row(report, target, benchmark, comparison);
         if [Verdict::Regression, Verdict::Improved].contains(&comparison.verdict) {
             row.notes.extend(wording::code_note(benchmark, comparison));
         }
         rows.push(row);
     }
-    rows.extend(checks(benchmark, &label));
+    rows.extend(checks(report, benchmark, &label));
     if let Some(reason) = wording::presence(benchmark) {
-        rows.push(presence_row(label.clone(), benchmark, reason));
+        rows.push(presence_row(report, label.clone(), benchmark, reason));
     }
     if rows.is_empty() {
         let reason = "measured, with nothing to compare and no budget".to_owned();
         let (base, head) = latencies(benchmark);
         let verdict = benchmark.result.to_string();
         let metric = "latency".to_owned();
-        let row = row(Weight::Absent, benchmark);
+        let row = row(unexplained(benchmark), benchmark);
         rows.push(Row { target: label, metric, base, head, verdict, reason, ..row });
     }
     rows
@@ -208,25 +211,69 @@ pub(super) fn spec_of<'a>(report: &'a Report, name: &'a str) -> &'a str {
     report.revisions.iter().find(|revision| revision.name == name).map_or(name, |revision| &revision.spec)
 }
 
-/// The rows that need one revision only: budgets, and the error.
-fn checks<'a>(benchmark: &'a Benchmark, label: &str) -> Vec<Row<'a>> {
+/// The weight of the only row of a benchmark: it has to carry what failed.
+fn unexplained(benchmark: &Benchmark) -> Weight {
+    if benchmark.result < BenchResult::MetricError { Weight::Absent } else { Weight::Broken }
+}
+
+/// Whether the run was told to fail on a thing beside a regression.
+fn fails_on(report: &Report, what: AlsoFailOn) -> bool {
+    report.suite.also_fail_on.iter().any(|named| named == what.as_str())
+}
+
+/// The rows that need one revision only: budgets, what it lacks, and the error.
+fn checks<'a>(report: &Report, benchmark: &'a Benchmark, label: &str) -> Vec<Row<'a>> {
     let budgets = benchmark.budgets.iter();
     let mut rows: Vec<Row<'a>> =
-        budgets.map(|budget| budget_row(label.to_owned(), benchmark, budget)).collect();
+        budgets.map(|budget| budget_row(report, label.to_owned(), benchmark, budget)).collect();
+    rows.extend(unmeasured_rows(benchmark, label));
     if let Some(error) = &benchmark.error {
         let mut notes: Vec<String> = error.message.lines().map(visible).collect();
         let tail = error.stderr.iter().flat_map(|stderr| stderr.lines());
         notes.extend(tail.map(|line| format!("| {}", visible(&line.replace('\t', "    ")))));
         rows.push(Row {
             target: label.to_owned(),
-            verdict: wording::failed(benchmark.result).to_owned(),
+            verdict: wording::failed(benchmark.result, error.kind).to_owned(),
             reason: error.kind.to_string(),
             notes,
             source: Source::Error(error),
-            ..row(Weight::Broken, benchmark)
+            ..row(error_weight(report, error), benchmark)
         });
     }
     rows
+}
+
+/// What `max_time` left out is no failure where that is allowed.
+fn error_weight(report: &Report, error: &BenchmarkError) -> Weight {
+    match error.kind {
+        ErrorKind::NotMeasured if report.suite.allow_partial => unsure(report),
+        _ => Weight::Broken,
+    }
+}
+
+fn unsure(report: &Report) -> Weight {
+    if fails_on(report, AlsoFailOn::Inconclusive) { Weight::Failing } else { Weight::Unsure }
+}
+
+/// What was asked for and not measured of a benchmark that is not compared, which has no other row to say so.
+fn unmeasured_rows<'a>(benchmark: &'a Benchmark, label: &str) -> Vec<Row<'a>> {
+    let alone = result::stands_alone(benchmark.presence, &benchmark.settings, benchmark.sides.len());
+    if !alone || benchmark.error.is_some() {
+        return Vec::new();
+    }
+    let mut missing: Vec<&Metric> = Vec::new();
+    for side in benchmark.sides.iter().filter(|side| side.revision != "base") {
+        missing.extend(result::unmeasured(&benchmark.settings, &side.runs));
+    }
+    missing.dedup();
+    let of_metric = |metric: &Metric| Row {
+        target: label.to_owned(),
+        metric: visible(metric.name()),
+        verdict: wording::NOT_MEASURED.to_owned(),
+        reason: "asked for, and not measured".to_owned(),
+        ..row(Weight::Broken, benchmark)
+    };
+    missing.into_iter().map(of_metric).collect()
 }
 
 fn row(weight: Weight, benchmark: &Benchmark) -> Row<'_> {
@@ -246,16 +293,36 @@ fn row(weight: Weight, benchmark: &Benchmark) -> Row<'_> {
     }
 }
 
-fn comparison_row<'a>(target: String, benchmark: &'a Benchmark, it: &'a Comparison) -> Row<'a> {
-    let weight = match (it.verdict, it.gate) {
+/// How much a comparison asks to be looked at: what decided the exit status comes first.
+fn comparison_weight(report: &Report, benchmark: &Benchmark, it: &Comparison) -> Weight {
+    let own = it.derived_from.is_none();
+    let missing =
+        benchmark.error.is_none() && result::is_missing(it, &benchmark.settings, &benchmark.harness);
+    match (it.verdict, it.gate) {
         (Verdict::Regression, true) if result::is_accepted(it) => Weight::NotGatedFailing,
         (Verdict::Regression, true) => Weight::Failing,
         (Verdict::Regression, false) => Weight::NotGatedFailing,
+        (Verdict::Inconclusive, true) if own => unsure(report),
         (Verdict::Inconclusive, true) => Weight::Unsure,
         (Verdict::Inconclusive, false) => Weight::NotGatedUnsure,
+        (Verdict::Skipped, _) if own && (missing || it.reason == Some(Reason::NonFinite)) => Weight::Broken,
+        (Verdict::Skipped, true) if own && fails_on(report, AlsoFailOn::Skipped) => Weight::Failing,
         (Verdict::Skipped, _) => Weight::Skipped,
         (Verdict::Improved, _) => Weight::Better,
         (Verdict::Pass, _) => Weight::Fine,
+    }
+}
+
+fn comparison_row<'a>(
+    report: &Report,
+    target: String,
+    benchmark: &'a Benchmark,
+    it: &'a Comparison,
+) -> Row<'a> {
+    let weight = comparison_weight(report, benchmark, it);
+    let verdict = match weight {
+        Weight::Broken => wording::NOT_MEASURED.to_owned(),
+        _ => wording::verdict(it),
     };
     Row {
         target,
@@ -263,23 +330,31 @@ fn comparison_row<'a>(target: String, benchmark: &'a Benchmark, it: &'a Comparis
         base: quantity::optional(it.base, &it.unit),
         head: quantity::optional(it.head, &it.unit),
         change: wording::change(it),
-        verdict: wording::verdict(it),
+        verdict,
         reason: wording::reason(it),
         source: Source::Comparison(it),
         ..row(weight, benchmark)
     }
 }
 
-fn budget_row<'a>(target: String, benchmark: &'a Benchmark, it: &'a BudgetOutcome) -> Row<'a> {
+fn budget_row<'a>(
+    report: &Report,
+    target: String,
+    benchmark: &'a Benchmark,
+    it: &'a BudgetOutcome,
+) -> Row<'a> {
     let weight = match it.status {
         BudgetStatus::Fail => Weight::Failing,
+        _ if budget::effect(it) == BenchResult::MetricError => Weight::Broken,
         BudgetStatus::NoData => Weight::Broken,
+        BudgetStatus::Skipped if fails_on(report, AlsoFailOn::Skipped) => Weight::Failing,
         BudgetStatus::Skipped => Weight::Skipped,
         BudgetStatus::Pass => Weight::Fine,
     };
     Row {
         target,
         metric: wording::budget_metric(it),
+        base: quantity::optional(of_base(benchmark, it), &it.unit),
         head: quantity::optional(it.actual, &it.unit),
         verdict: wording::budget_status(it).to_owned(),
         reason: wording::budget_reason(it),
@@ -288,8 +363,24 @@ fn budget_row<'a>(target: String, benchmark: &'a Benchmark, it: &'a BudgetOutcom
     }
 }
 
-fn presence_row(target: String, benchmark: &Benchmark, reason: String) -> Row<'_> {
+/// What a budget would have been held against in base: whether it was exceeded before, too.
+fn of_base(benchmark: &Benchmark, it: &BudgetOutcome) -> Option<f64> {
+    let side = benchmark.sides.iter().find(|side| side.revision == "base")?;
+    let statistics = side.statistics.get(&it.budget.metric)?;
+    Some(match it.budget.aggregation {
+        Aggregation::Min => statistics.min,
+        Aggregation::Max => statistics.max,
+        Aggregation::Mean => statistics.mean,
+        Aggregation::Median => statistics.median,
+        percentile @ Aggregation::Percentile(_) => {
+            *statistics.percentiles.get(&wording::aggregation(percentile))?
+        }
+    })
+}
+
+fn presence_row<'a>(report: &Report, target: String, benchmark: &'a Benchmark, reason: String) -> Row<'a> {
     let weight = match benchmark.presence {
+        Presence::Removed if fails_on(report, AlsoFailOn::Removed) => Weight::Failing,
         Presence::NotComparable => Weight::Skipped,
         _ => Weight::Absent,
     };

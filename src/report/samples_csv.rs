@@ -2,16 +2,28 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::suite::identity::{BenchmarkIdentity, TargetId, TargetKind};
-use crate::suite::metric::{Metric, Unit};
+use crate::suite::identity::BenchmarkIdentity;
+use crate::suite::metric::{Better, Metric, Unit};
+use crate::suite::rejudge::settings_for_samples;
 use crate::suite::settings::BenchmarkSettings;
-use crate::verdict::evidence::{Evidence, Presence, Side, Stage, UnitRun, Values};
+use crate::verdict::evidence::{Evidence, Presence, Side, UnitRun, Values};
 
-use super::csv::{Table, cell, text_of_cell};
+use super::csv::{Table, cell};
 use super::model::Report;
 use super::read::ReadError;
+use super::wording;
 
-const COLUMNS: [&str; 12] = [
+mod row;
+
+use row::{Columns, Place, Row};
+
+/// What stands for the harness of samples that came as a table.
+pub(super) const SAMPLES: &str = "samples";
+
+const BASE: &str = "base";
+const HEAD: &str = "head";
+
+const COLUMNS: [&str; 13] = [
     "package",
     "kind",
     "target",
@@ -24,6 +36,7 @@ const COLUMNS: [&str; 12] = [
     "metric",
     "unit",
     "value",
+    "better",
 ];
 
 /// The raw samples of a report, in the order of its benchmarks, sides and runs.
@@ -35,8 +48,8 @@ pub fn samples_csv(report: &Report) -> String {
         for side in &benchmark.sides {
             for run in &side.runs {
                 for (metric, value) in run.values.iter() {
-                    let unit =
-                        metric.unit().or_else(|| Some(benchmark.settings.metrics.get(metric)?.unit.clone()));
+                    let limits = benchmark.settings.metrics.get(metric);
+                    let unit = metric.unit().or_else(|| Some(limits?.unit.clone()));
                     table.push([
                         cell(&identity.target.package),
                         identity.target.kind.to_string(),
@@ -50,6 +63,7 @@ pub fn samples_csv(report: &Report) -> String {
                         cell(metric.name()),
                         unit.map(|unit| cell(unit.name())).unwrap_or_default(),
                         value.to_string(),
+                        limits.map(|limits| wording::better(limits.better).to_owned()).unwrap_or_default(),
                     ]);
                 }
             }
@@ -76,12 +90,32 @@ pub struct SampledBenchmark {
     pub sides: Vec<Side>,
     /// The unit of each metric it has.
     pub units: BTreeMap<Metric, Unit>,
+    /// The direction of those of which the table says it.
+    pub better: BTreeMap<Metric, Better>,
+}
+
+impl SampledBenchmark {
+    /// The defaults for its metrics, each in its direction.
+    pub fn settings(&self) -> BenchmarkSettings {
+        let mut settings = settings_for_samples(&self.units);
+        for (metric, better) in &self.better {
+            if let Some(limits) = settings.metrics.get_mut(metric) {
+                limits.better = *better;
+            }
+        }
+        settings
+    }
 }
 
 impl SamplesFile {
     /// Whether every sample says its round: without, runs cannot be taken as pairs nor looks be replayed.
     pub fn has_rounds(&self) -> bool {
         self.benchmarks.iter().flat_map(|it| &it.sides).flat_map(|it| &it.runs).all(|run| run.round.is_some())
+    }
+
+    /// The revision that the others are measured against although none is called `base`.
+    pub fn assumed_base(&self) -> Option<&str> {
+        self.revisions.first().map(String::as_str).filter(|name| 1 < self.revisions.len() && *name != BASE)
     }
 
     /// The evidence for a judgement, with the settings of each benchmark.
@@ -100,7 +134,7 @@ impl SamplesFile {
             };
             Evidence {
                 identity: benchmark.identity,
-                harness: "samples".to_owned(),
+                harness: SAMPLES.to_owned(),
                 presence,
                 presence_note: None,
                 settings,
@@ -145,109 +179,6 @@ fn unreadable(error: &csv::Error) -> ReadError {
     ReadError::Row { line, why }
 }
 
-/// Where each column stands.
-struct Columns([Option<usize>; 12]);
-
-impl Columns {
-    fn of(heading: &csv::StringRecord) -> Result<Self, ReadError> {
-        let place = |name: &str| heading.iter().position(|it| it.trim() == name);
-        let missing: Vec<&'static str> = ["benchmark", "revision", "metric", "value"]
-            .into_iter()
-            .filter(|name| place(name).is_none())
-            .collect();
-        if !missing.is_empty() {
-            return Err(ReadError::MissingColumns(missing));
-        }
-        Ok(Self(COLUMNS.map(place)))
-    }
-
-    fn row(&self, record: &csv::StringRecord, line: u64) -> Result<Row, ReadError> {
-        let get = |name: &str| {
-            let at = COLUMNS.iter().position(|it| *it == name).and_then(|at| self.0[at]);
-            at.and_then(|at| record.get(at)).unwrap_or("")
-        };
-        let wrong = |column: &str, why: String| ReadError::Cell { line, column: column.to_owned(), why };
-        let text = |name: &str| text_of_cell(get(name)).to_owned();
-        let needed = |name: &str| match text_of_cell(get(name).trim()) {
-            "" => Err(wrong(name, "it is empty".to_owned())),
-            word => Ok(word.to_owned()),
-        };
-        let number = |name: &str| match get(name).trim() {
-            "" => Ok(None),
-            cell => cell.parse::<u64>().map(Some).map_err(|_| {
-                wrong(
-                    name,
-                    format!("`{cell}` is not a whole number from 0; leave it empty if it is not known"),
-                )
-            }),
-        };
-        let kind = match get("kind").trim() {
-            "" | "bench" => TargetKind::Bench,
-            "bin" => TargetKind::Bin,
-            "example" => TargetKind::Example,
-            other => return Err(wrong("kind", format!("`{other}` is none of bench, bin, example"))),
-        };
-        let stage = match get("stage").trim() {
-            "" => Stage::Screen,
-            word => Stage::from_word(word)
-                .ok_or_else(|| wrong("stage", format!("`{word}` is none of screen, confirm")))?,
-        };
-        let round = number("round")?.map(u32::try_from).transpose();
-        let round = round.map_err(|_| wrong("round", format!("`{}` is too large", get("round"))))?;
-        let value = get("value").trim();
-        let value: f64 =
-            value.parse().map_err(|_| wrong("value", format!("`{value}` is not a number such as 12.5")))?;
-        let metric = Metric::from_name(&needed("metric")?);
-        let unit = unit_of(&metric, text_of_cell(get("unit").trim())).map_err(|why| wrong("unit", why))?;
-        // A harness may have an empty id; without a target either, there is no name at all.
-        let (id, mut target) = (text("benchmark"), text("target"));
-        if target.is_empty() {
-            target = needed("benchmark").map(|_| id.clone())?;
-        }
-        let target = TargetId { package: text("package"), kind, target };
-        Ok(Row {
-            line,
-            identity: BenchmarkIdentity { target, variant: text("variant"), id },
-            revision: needed("revision")?,
-            place: Place { stage, round, sequence: number("sequence")? },
-            metric,
-            unit,
-            value,
-        })
-    }
-}
-
-fn unit_of(metric: &Metric, word: &str) -> Result<Unit, String> {
-    match (metric.unit(), word) {
-        (Some(unit), "") => Ok(unit),
-        (Some(unit), word) if unit.name() == word => Ok(unit),
-        (Some(unit), word) => {
-            Err(format!("values of {metric} are read in {}, not in `{word}`; convert them", unit.name()))
-        }
-        (None, "") => Ok(Unit::Count),
-        (None, word) => Ok(Unit::from_name(word)),
-    }
-}
-
-/// One row, checked on its own.
-struct Row {
-    line: u64,
-    identity: BenchmarkIdentity,
-    revision: String,
-    place: Place,
-    metric: Metric,
-    unit: Unit,
-    value: f64,
-}
-
-/// What a row says of its unit run.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Place {
-    stage: Stage,
-    round: Option<u32>,
-    sequence: Option<u64>,
-}
-
 /// Rows gathered to runs, sides and benchmarks.
 #[derive(Default)]
 struct Collector {
@@ -268,6 +199,7 @@ impl Collector {
                 identity: row.identity,
                 sides: Vec::new(),
                 units: BTreeMap::new(),
+                better: BTreeMap::new(),
             });
             self.benchmarks.len() - 1
         });
@@ -276,6 +208,14 @@ impl Collector {
         if *unit != row.unit {
             let why = format!("`{}` after `{}` for the same metric", row.unit.name(), unit.name());
             return Err(ReadError::Cell { line: row.line, column: "unit".to_owned(), why });
+        }
+        if let Some(better) = row.better {
+            let known = *benchmark.better.entry(row.metric.clone()).or_insert(better);
+            if known != better {
+                let [now, before] = [better, known].map(wording::better);
+                let why = format!("`{now}` after `{before}` for the same metric");
+                return Err(ReadError::Cell { line: row.line, column: "better".to_owned(), why });
+            }
         }
         let name = &self.revisions[revision];
         let side = match benchmark.sides.iter().position(|side| side.revision == *name) {
@@ -324,15 +264,18 @@ impl Collector {
         if benchmarks.is_empty() {
             return Err(ReadError::NoSamples);
         }
+        for known in [BASE, HEAD] {
+            rename(known, &mut revisions, &mut benchmarks);
+        }
         // base, then head where there is a base; without one, head is never the revision others are measured against.
-        let has_base = revisions.iter().any(|it| it == "base");
+        let has_base = revisions.iter().any(|it| it == BASE);
         let rank = |name: &str| match name {
-            "base" => 0,
-            "head" if has_base => 1,
+            BASE => 0,
+            HEAD if has_base => 1,
             _ => 2,
         };
         revisions.sort_by_key(|name| rank(name));
-        if !has_base && 1 < revisions.len() && revisions[0] == "head" {
+        if !has_base && 1 < revisions.len() && revisions[0] == HEAD {
             revisions.swap(0, 1);
         }
         for benchmark in &mut benchmarks {
@@ -345,6 +288,18 @@ impl Collector {
             }
         }
         Ok(SamplesFile { revisions, benchmarks })
+    }
+}
+
+/// Gives a revision its known name where only its case differs (`Base`), and no other has that name.
+fn rename(known: &str, revisions: &mut [String], benchmarks: &mut [SampledBenchmark]) {
+    let mut alike = revisions.iter().enumerate().filter(|(_, name)| name.eq_ignore_ascii_case(known));
+    let (Some((at, _)), None) = (alike.next(), alike.next()) else { return };
+    let written = std::mem::replace(&mut revisions[at], known.to_owned());
+    for side in benchmarks.iter_mut().flat_map(|benchmark| &mut benchmark.sides) {
+        if side.revision == written {
+            known.clone_into(&mut side.revision);
+        }
     }
 }
 

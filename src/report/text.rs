@@ -34,7 +34,18 @@ pub fn shell_word(word: &str) -> String {
 
 /// Line separators and marks of direction: not control characters, and yet they move what follows.
 fn reorders(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The text with its middle left out where it is longer than so many characters: names differ at their ends.
+pub fn without_middle(text: &str, longest: usize) -> String {
+    let count = text.chars().count();
+    if count <= longest {
+        return text.to_owned();
+    }
+    let kept = longest.saturating_sub(1);
+    let (start, end) = (kept - kept / 2, kept / 2);
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
 /// Columns a text takes on a terminal.
@@ -105,9 +116,18 @@ mod tests {
     fn control_characters_are_written_out_and_other_text_is_kept() {
         assert_eq!(visible("\u{1b}[31mred\n\ttab\u{7}\u{9b}"), "\\u{1b}[31mred\\n\\ttab\\u{7}\\u{9b}");
         assert_eq!(visible("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
+        assert_eq!(visible("a\u{61c}b"), "a\\u{61c}b");
         assert_eq!(visible("::error::x ##[error]y a::b"), "\\u{3a}:error::x ##\\u{5b}error]y a::b");
         assert_eq!(visible(" ::x ::y a::b"), " \\u{3a}:x \\u{3a}:y a::b");
         assert_eq!(visible("grp/🦀 café \"x\" \\ '"), "grp/🦀 café \"x\" \\ '");
+    }
+
+    #[test]
+    fn long_text_keeps_both_its_ends() {
+        assert_eq!(without_middle("abcdefgh", 8), "abcdefgh");
+        assert_eq!(without_middle("abcdefghi", 8), "abcd…ghi");
+        assert_eq!(without_middle("ééééé", 3), "é…é");
+        assert_eq!(without_middle("ab", 0), "…");
     }
 
     #[test]

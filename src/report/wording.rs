@@ -3,11 +3,13 @@
 use crate::harness::HarnessKind;
 use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::settings::{Aggregation, Operator};
-use crate::verdict::evidence::Presence;
+use crate::verdict::budget;
+use crate::verdict::evidence::{ErrorKind, Presence};
 use crate::verdict::outcome::{BenchResult, BudgetOutcome, BudgetStatus, Comparison, Reason, Verdict};
 
 use super::model::{Benchmark, Report, Revision, Statistics};
 use super::quantity;
+use super::samples_csv::SAMPLES;
 use super::text::visible;
 
 pub use super::reason::{change, compared_metric, reason, sentence, verdict};
@@ -22,6 +24,7 @@ pub fn budget_status(outcome: &BudgetOutcome) -> &'static str {
     match outcome.status {
         BudgetStatus::Pass => "in budget",
         BudgetStatus::Fail => "OVER BUDGET",
+        BudgetStatus::Skipped if budget::effect(outcome) == BenchResult::MetricError => "NOT CHECKED",
         BudgetStatus::Skipped => "skipped",
         BudgetStatus::NoData => "NO DATA",
     }
@@ -45,8 +48,8 @@ pub fn budget_reason(it: &BudgetOutcome) -> String {
         _ => {}
     }
     parts.push(plural(it.samples, "sample"));
-    if let (true, Aggregation::Percentile(percentile)) = (it.few_tail_samples, it.budget.aggregation) {
-        let needed = (10.0 / (1.0 - percentile / 100.0) - 1e-9).ceil();
+    if it.few_tail_samples {
+        let needed = it.budget.aggregation.samples_needed();
         parts.push(format!("few for {}, which wants {needed}", aggregation(it.budget.aggregation)));
     }
     parts.join(", ")
@@ -118,10 +121,13 @@ const PRACTICAL_SAMPLES: u32 = 1000;
 /// Below this a change of a count is none, in per cent.
 const SAME_COUNT_PERCENT: f64 = 0.05;
 
+/// The word of what was wanted and is missing.
+pub const NOT_MEASURED: &str = "NOT MEASURED";
+
 /// The word of a benchmark that failed to give a result.
-pub fn failed(result: BenchResult) -> &'static str {
-    match result {
-        BenchResult::MetricError => "NOT MEASURED",
+pub fn failed(result: BenchResult, kind: ErrorKind) -> &'static str {
+    match (result, kind) {
+        (BenchResult::MetricError, _) | (_, ErrorKind::NotMeasured) => NOT_MEASURED,
         _ => "ERROR",
     }
 }
@@ -306,12 +312,21 @@ pub fn advice(report: &Report) -> Vec<String> {
     let mut ways = Vec::new();
     let unsure =
         [Reason::TooClose, Reason::FewSamples, Reason::NoSamples, Reason::Noisy, Reason::ZeroBootstrapBase];
-    if any(&unsure) || any(&[Reason::Unconfirmed]) {
+    let is_judged_again = report.command == "judge";
+    if any(&[Reason::Unconfirmed]) && is_judged_again {
+        ways.push(
+            "decide on the samples there are, since saved ones cannot be measured again: `--correction holm`, or `--correction \
+             none`, where every comparison has its own chance of a false alarm"
+                .to_owned(),
+        );
+    }
+    if any(&unsure) || any(&[Reason::Unconfirmed]) && !is_judged_again {
         // With one that no number of samples settles there is no number for all.
         let needed: Option<Vec<u32>> = open.iter().map(|it| it.samples_needed).collect();
         let needed = needed.and_then(|needed| needed.into_iter().max());
         // A fixed number, since the settled rule has no looks beyond its last one.
         ways.push(match needed {
+            _ if report.benchmarks.iter().any(|it| it.harness == SAMPLES) => "take more samples".to_owned(),
             Some(needed) if needed <= PRACTICAL_SAMPLES => {
                 format!("take more samples: `--samples {needed}` would likely settle all of them")
             }

@@ -16,6 +16,9 @@ const EXACT_LIMIT: usize = 40;
 /// Up to this size of the smaller sample, and without ties, the two-sided p is exact (the rule of scipy).
 const TWO_SIDED_EXACT_LIMIT: usize = 8;
 
+/// Up to so many values in all: the table grows with the cube of their number, and the normal law is as good from there.
+const TWO_SIDED_EXACT_VALUES: usize = 300;
+
 /// The two-sided test of two samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MannWhitney {
@@ -51,7 +54,10 @@ impl MannWhitney {
 
     /// Whether [`Self::p`] is the exact one.
     pub fn is_exact(&self) -> bool {
-        self.sizes[0].min(self.sizes[1]) <= TWO_SIDED_EXACT_LIMIT && !self.ties && !self.is_constant()
+        self.sizes[0].min(self.sizes[1]) <= TWO_SIDED_EXACT_LIMIT
+            && self.sizes[0] + self.sizes[1] <= TWO_SIDED_EXACT_VALUES
+            && !self.ties
+            && !self.is_constant()
     }
 
     /// The two-sided p: exact for small samples without ties, else normal with continuity.
@@ -230,5 +236,22 @@ pub fn shift_bounds(x: &[f64], y: &[f64], level: f64) -> [f64; 2] {
     match critical(x.len(), y.len(), level).filter(|k| *k < pairs) {
         Some(k) => [kth_difference(x, y, k + 1), kth_difference(x, y, pairs - k)],
         None => [f64::NEG_INFINITY, f64::INFINITY],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_law_is_asked_only_where_its_table_stays_small() {
+        let against = |count: usize| {
+            let few: Vec<f64> = (0..8).map(|at| at as f64 + 0.5).collect();
+            let many: Vec<f64> = (0..count).map(|at| at as f64).collect();
+            MannWhitney::of(&few, &many).expect("both have values")
+        };
+        assert!(against(100).is_exact() && !against(5000).is_exact());
+        let (exact, normal) = (against(292).p(), against(293).p());
+        assert!((exact - normal).abs() < 1e-4, "{exact} {normal}");
     }
 }

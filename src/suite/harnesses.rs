@@ -32,13 +32,18 @@ pub(super) fn default_metrics(harness: Option<HarnessChoice>) -> Vec<(Metric, Me
                 better: Better::Lower,
                 max_percent: default_max_percent(metric),
                 min_difference: 0.0,
-                // CPU time and memory of a program are shown from the start, but fail a run only once named.
-                gate: !matches!(metric, CpuTotal | PeakRss),
+                gate: is_gated_unasked(metric),
                 asked_for: false,
             };
             (metric.clone(), settings)
         })
         .collect()
+}
+
+/// Whether a metric may fail a run that does not name it: CPU time and memory of a program are shown from the start, and
+/// fail a run only once named.
+pub(crate) fn is_gated_unasked(metric: &Metric) -> bool {
+    !matches!(metric, Metric::CpuTotal | Metric::PeakRss)
 }
 
 /// The tolerated degradation when nothing is said, in per cent.
@@ -80,7 +85,7 @@ pub(super) fn measures(harness: HarnessChoice, metric: &Metric) -> bool {
 
 /// Whether a harness measures a metric of some of its benchmarks only, so that its absence is no failure unless it was
 /// named for just these: the CPU time of a function that takes less than a millisecond is lost in that of criterion.
-pub(super) fn measures_sometimes(harness: HarnessChoice, metric: &Metric) -> bool {
+pub(crate) fn measures_sometimes(harness: HarnessChoice, metric: &Metric) -> bool {
     harness == HarnessChoice::Criterion && *metric == Metric::CpuTotal
 }
 

@@ -90,7 +90,7 @@ pub fn significant(comparison: &Comparison, min_change_percent: f64) -> Option<C
     if change.abs() < threshold(comparison, min_change_percent) {
         return None;
     }
-    let difference = comparison.difference.map_or(f64::INFINITY, f64::abs);
+    let difference = comparison.compared_difference().map_or(f64::INFINITY, f64::abs);
     if difference < comparison.min_difference || difference == 0.0 {
         return None;
     }

@@ -61,9 +61,9 @@ impl<'a> Opponents<'a> {
 
     /// The comparison of one metric; `None` where nobody asked for it and no side has it.
     fn compare_metric(&self, runs: &Runs<'a>, metric: &Metric, limits: &MetricSettings) -> Option<Draft> {
-        let has = |side: &Side| side.runs.iter().any(|run| run.values.get(metric).is_some());
-        let measured = [has(self.base), has(self.head)];
-        if !limits.asked_for && measured == [false, false] {
+        let count = |side: &Side| side.runs.iter().filter(|run| run.values.get(metric).is_some()).count();
+        let measured = [count(self.base), count(self.head)];
+        if !limits.asked_for && measured == [0, 0] {
             return None;
         }
         let replay = Replay::of(&self.evidence.settings, runs, metric, limits, self.key(metric));
@@ -76,8 +76,9 @@ impl<'a> Opponents<'a> {
             has_rounds: runs.has_rounds,
             error: replay.error(),
         };
-        if measured != [true, true] {
+        if measured.contains(&0) {
             draft.comparison.reason = Some(Reason::NotMeasured);
+            draft.comparison.samples = measured;
         } else if !replay.samples().all_finite() {
             draft.comparison.reason = Some(Reason::NonFinite);
         } else {

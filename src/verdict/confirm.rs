@@ -61,7 +61,10 @@ struct Fresh {
     complete: bool,
 }
 
-/// Gives every candidate its verdict from the fresh samples; without them it is inconclusive.
+/// Gives every candidate its verdict from the fresh samples; without them it is inconclusive, also in a saved run that is
+/// judged by other limits. Holm over the candidates would not do on the samples that made them candidates: its p-values have
+/// to be fresh, and where measuring stopped at a look they are those of a chosen look, for which only the one level per look
+/// is calibrated (reference 5, 6 and 12). Who wants a verdict all the same asks for another correction, by name.
 pub(super) fn apply(drafted: &mut [Drafted<'_>], context: &RunContext) {
     let mut candidates: Vec<(&mut Draft, Option<Fresh>)> = Vec::new();
     for Drafted { evidence, heads } in drafted {

@@ -1,9 +1,12 @@
 //! From the counts of a finished run to its exit status, with the line that says why.
 
+use std::collections::BTreeSet;
+
 use crate::error::ExitCode;
 
-use super::outcome::{BenchResult, Exit, Summary};
-use super::run::RunContext;
+use super::evidence::{Evidence, Side, Stage};
+use super::outcome::{BenchResult, Comparison, Exit, Summary};
+use super::run::{Judged, RunContext};
 
 /// So many benchmarks are named before "and n more".
 const NAMED: usize = 3;
@@ -150,6 +153,56 @@ impl Exit {
         }
         Self { code: ExitCode::Execution as u8, because: Some(format!("cleaning up failed: {why}")), ..self }
     }
+}
+
+impl Exit {
+    /// The status of samples that are there to be compared: 6 where not one comparison has samples of both sides.
+    pub fn unless_compared(self, evidence: &[Evidence], judged: &[Judged]) -> Self {
+        let is_compared = |it: &Comparison| it.derived_from.is_none() && !it.samples.contains(&0);
+        let any = judged.iter().flat_map(|judged| &judged.comparisons).any(is_compared);
+        if any || ![ExitCode::Success as u8, ExitCode::GateFailed as u8].contains(&self.code) {
+            return self;
+        }
+        let because = format!("nothing was compared: {}", why_nothing_is_compared(evidence));
+        Self { code: ExitCode::NotMeasured as u8, because: Some(because), without_no_fail: None }
+    }
+}
+
+fn why_nothing_is_compared(evidence: &[Evidence]) -> String {
+    let revisions: BTreeSet<&str> =
+        evidence.iter().flat_map(|it| &it.sides).map(|side| side.revision.as_str()).collect();
+    if let (Some(only), 1) = (revisions.first(), revisions.len()) {
+        return format!("all samples are of revision `{only}`");
+    }
+    let rounds = |it: &Evidence| it.sides.windows(2).find_map(|sides| disjoint_rounds(&sides[0], &sides[1]));
+    if let Some(rounds) = evidence.iter().find_map(rounds) {
+        return rounds;
+    }
+    "no benchmark has samples of one metric in two revisions; its name must be the same in all of its rows"
+        .to_owned()
+}
+
+/// That two sides have rounds, and none in common.
+pub(super) fn disjoint_rounds(base: &Side, head: &Side) -> Option<String> {
+    let rounds = |side: &Side| -> Option<BTreeSet<u32>> {
+        let screened = side.runs.iter().filter(|run| run.stage == Stage::Screen);
+        screened.map(|run| run.round).collect()
+    };
+    let (of_base, of_head) = (rounds(base)?, rounds(head)?);
+    let [Some(base_ends), Some(head_ends)] = [&of_base, &of_head].map(|it| it.first().zip(it.last())) else {
+        return None;
+    };
+    let ends = |(first, last): (&u32, &u32)| format!("{first} to {last}");
+    of_base.is_disjoint(&of_head).then(|| {
+        format!(
+            "no round has samples of both sides ({} has rounds {}, {} has {}); samples that were taken together share a \
+             round, and those that were not need no rounds",
+            base.revision,
+            ends(base_ends),
+            head.revision,
+            ends(head_ends)
+        )
+    })
 }
 
 fn counted(count: usize, noun: &str) -> String {

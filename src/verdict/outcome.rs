@@ -167,6 +167,19 @@ pub struct Comparison {
     pub details: Details,
 }
 
+impl Comparison {
+    /// What is held against `min_difference`: where the change is an estimate of its own (of pairs, or by ranks), it is not
+    /// the difference of the two statistics, but what that change is of base.
+    pub fn compared_difference(&self) -> Option<f64> {
+        let own_estimate =
+            self.pairing == Some(PairingUsed::Paired) || self.details.method == Some(Method::Rank);
+        match (self.base, self.change_percent) {
+            (Some(base), Some(percent)) if own_estimate => Some(base * percent / 100.0),
+            _ => self.difference,
+        }
+    }
+}
+
 /// What an `accept` entry makes of a gated regression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Acceptance {

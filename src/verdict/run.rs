@@ -91,8 +91,7 @@ pub fn judge_run(evidence: &[Evidence], context: &RunContext) -> RunJudgement {
             over_budget: judged.budgets.iter().any(|budget| budget.status == BudgetStatus::Fail),
             error: match &evidence.error {
                 Some(error) => Some(error.message.clone()),
-                None => missing_metric(evidence, &judged.comparisons)
-                    .map(|metric| format!("`{metric}` was not measured on both sides")),
+                None => missing_metric(evidence, &judged.comparisons),
             },
         });
     }
@@ -124,8 +123,10 @@ fn conclude(Drafted { evidence, heads: drafts }: Drafted<'_>, context: &RunConte
     let comparisons = with_throughput(evidence, drafts);
     let heads = heads(evidence);
     let budgets: Vec<BudgetOutcome> = if readable {
+        // A side that was left out, where that is allowed, has nothing to check.
         let checked = heads
             .iter()
+            .filter(|side| failure.is_none() || !side.runs.is_empty())
             .flat_map(|side| settings.budgets.iter().map(|budget| budget::check(settings, budget, side)));
         checked.collect()
     } else {
@@ -187,14 +188,24 @@ fn heads(evidence: &Evidence) -> &[Side] {
     }
 }
 
-/// A metric that was asked for and not measured.
-fn missing_metric<'a>(evidence: &Evidence, comparisons: &'a [Comparison]) -> Option<&'a Metric> {
-    let asked =
-        |metric: &Metric| evidence.settings.metrics.get(metric).is_some_and(|metric| metric.asked_for);
-    comparisons
-        .iter()
-        .find(|comparison| comparison.reason == Some(Reason::NotMeasured) && asked(&comparison.metric))
-        .map(|comparison| &comparison.metric)
+/// What to say of a metric that had to be measured and was not.
+fn missing_metric(evidence: &Evidence, comparisons: &[Comparison]) -> Option<String> {
+    let settings = &evidence.settings;
+    if let Some(comparison) =
+        comparisons.iter().find(|it| result::is_missing(it, settings, &evidence.harness))
+    {
+        let metric = &comparison.metric;
+        return Some(match comparison.samples {
+            [0, 0] => format!("`{metric}` was not measured on either side"),
+            [0, _] => format!("`{metric}` was not measured in {}", comparison.base_revision),
+            _ => format!("`{metric}` was not measured in {}", comparison.head_revision),
+        });
+    }
+    // Of one side alone, or without a comparison, the side itself must have what was asked for.
+    let alone = result::stands_alone(evidence.presence, settings, evidence.sides.len());
+    let heads = heads(evidence).iter().filter(|_| alone);
+    let metric = heads.flat_map(|side| result::unmeasured(settings, &side.runs)).next()?;
+    Some(format!("`{metric}` was asked for and not measured"))
 }
 
 /// Whether something that was asked for was not measured: a metric, or anything at all.

@@ -4,7 +4,7 @@ use crate::suite::metric::{Better, Metric, Unit};
 use crate::suite::settings::MetricSettings;
 
 use super::evidence::{Evidence, Side, UnitRun};
-use super::outcome::{Comparison, Reason, Verdict};
+use super::outcome::{Comparison, Details, Reason, Verdict};
 
 const NANOSECONDS_A_SECOND: f64 = 1e9;
 
@@ -48,6 +48,7 @@ pub(super) fn derive(
         gate: false,
         derived_from: Some(Metric::Latency),
         acceptance: None,
+        details: details(&latency.details, None),
         ..latency.clone()
     };
     let work = match constant_work(runs()) {
@@ -65,6 +66,7 @@ pub(super) fn derive(
     {
         return Some(skipped(row, Reason::NonPositiveLatency));
     }
+    row.details = details(&latency.details, Some(work));
     row.base = rate(latency.base);
     row.head = rate(latency.head);
     row.difference = row.head.zip(row.base).map(|(head, base)| head - base);
@@ -72,6 +74,29 @@ pub(super) fn derive(
     row.ci_low_percent = latency.ci_high_percent.map(mirrored);
     row.ci_high_percent = latency.ci_low_percent.map(mirrored);
     Some(row)
+}
+
+/// What holds of the rate as well: how it was decided, and the medians, where the work is known. The mean of rates is not
+/// the rate of the mean, and their spread is not that of the times.
+fn details(latency: &Details, work: Option<f64>) -> Details {
+    let rate = |latency: Option<f64>| {
+        let rate = work? / (latency.filter(|latency| 0.0 < *latency)? / NANOSECONDS_A_SECOND);
+        Some(rate).filter(|rate| rate.is_finite())
+    };
+    Details {
+        base_median: rate(latency.base_median),
+        head_median: rate(latency.head_median),
+        base_mean: None,
+        head_mean: None,
+        cliffs_delta: latency.cliffs_delta.map(|delta| -delta),
+        base_outliers: None,
+        head_outliers: None,
+        base_robust_cv: None,
+        head_robust_cv: None,
+        base_autocorrelation: None,
+        head_autocorrelation: None,
+        ..latency.clone()
+    }
 }
 
 fn unit(settings: Option<&MetricSettings>) -> Unit {

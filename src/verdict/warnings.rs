@@ -221,6 +221,9 @@ fn about_samples(evidence: &Evidence, judged: &Judged) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if let Some((base, heads)) = evidence.sides.split_first() {
+        notes.extend(heads.iter().filter_map(|head| super::exit::disjoint_rounds(base, head)));
+    }
     let screened = evidence.sides.iter().flat_map(|side| &side.runs).filter(|run| run.stage == Stage::Screen);
     if screened.clone().any(|run| run.round.is_none()) {
         let asked = judge.stop == Stop::Settled || judge.pairing != Pairing::Independent;

@@ -7,7 +7,7 @@ use crate::verdict::outcome::{Comparison, PairingUsed};
 
 use super::model::Report;
 use super::rows::{self, Source, Weight};
-use super::text::{visible, wrap};
+use super::text::{visible, without_middle, wrap};
 use super::{overview, wording};
 
 mod plot;
@@ -17,6 +17,9 @@ use table::{Row, Table};
 
 /// So many rows that say nothing new are shown before the rest is counted.
 const QUIET_ROWS: usize = 20;
+
+/// A longer name has its middle left out; the other formats hold all of it.
+const LONGEST_NAME: usize = 800;
 
 /// How the report is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,8 +88,8 @@ fn is_quiet(row: &rows::Row<'_>) -> bool {
 fn cells(row: rows::Row<'_>) -> Row {
     Row {
         style: style(row.weight),
-        target: row.target,
-        metric: row.metric,
+        target: without_middle(&row.target, LONGEST_NAME),
+        metric: without_middle(&row.metric, LONGEST_NAME),
         base: row.base,
         head: row.head,
         change: row.change,
