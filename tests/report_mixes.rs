@@ -98,6 +98,47 @@ fn build_error_is_undecided_and_quotes_the_compiler() {
 }
 
 #[test]
+fn run_that_gates_nothing_says_so() {
+    let mut slower = benchmark(&mut Draw::new(12), "codec", "parse", 12_000.0, 1.4, 0.01);
+    slower.settings.metrics.values_mut().for_each(|limits| limits.gate = false);
+    let report = judged_report(vec![slower]);
+    let text = terminal(&report, Options { width: Some(150), ..Options::default() });
+    assert!(
+        text.contains("gate passed (exit status 0), but nothing is gated, 1 regression not gated"),
+        "{text}"
+    );
+}
+
+#[test]
+fn both_limits_of_a_change_are_in_its_reason() {
+    let text = |min_difference: f64| {
+        let mut slower = benchmark(&mut Draw::new(13), "codec", "parse", 12_000.0, 1.4, 0.01);
+        let limits = slower.settings.metrics.get_mut(&Metric::Latency).unwrap();
+        limits.min_difference = min_difference;
+        terminal(&judged_report(vec![slower]), Options { width: Some(200), ..Options::default() })
+    };
+    let (beyond, below) = (text(1000.0), text(1e6));
+    assert!(beyond.contains("REGRESSION") && beyond.contains("limit 10 % and 1 µs"), "{beyond}");
+    assert!(below.contains("pass") && below.contains("is below min_difference 1 ms"), "{below}");
+}
+
+#[test]
+fn maybe_is_greyed_in_html_told_in_json_and_no_clear_change_elsewhere() {
+    let mut draw = Draw::new(14);
+    let mut all = quiet(&mut draw, 6);
+    all.push(benchmark(&mut draw, "codec", "emit/one", 12_000.0, 1.006, 0.001));
+    let report = judged_report(all);
+    let markdown = markdown::report(&report, LIMIT);
+    let text = terminal(&report, Options { width: Some(150), ..Options::default() });
+    for short in [markdown, text] {
+        assert!(short.contains("no clear change") && !short.contains("maybe"), "{short}");
+    }
+    let page = cargo_benchgate::report::html::html(&report);
+    assert!(page.contains("<ul class=\"quiet\">") && page.contains("maybe"));
+    assert!(cargo_benchgate::report::json::json(&report).contains("\"certainty\": \"maybe\""));
+}
+
+#[test]
 fn over_budget_fails_without_a_regression() {
     let mut draw = Draw::new(7);
     let mut all = quiet(&mut draw, 4);

@@ -87,6 +87,16 @@ fn what_is_left_at_max_time_ends_with_6_unless_partial_runs_are_allowed() {
 }
 
 #[test]
+fn a_budget_without_a_single_sample_is_no_pass() {
+    let mut evidence = named("a", &SAME, &SAME);
+    evidence.settings.budgets = vec![budget(Metric::CpuTotal, Aggregation::Max, Operator::LessOrEqual, 1e9)];
+    let judged = judge_run(&[evidence], &RunContext::default());
+    let outcome = &judged.benchmarks[0].budgets[0];
+    assert_eq!((outcome.status, outcome.actual), (BudgetStatus::NoData, None));
+    assert_eq!((judged.benchmarks[0].result, judged.exit.code), (BenchResult::MetricError, 6));
+}
+
+#[test]
 fn a_budget_of_what_may_be_left_out_is_checked_only_on_what_was_measured() {
     let partial = RunContext { allow_partial: true, ..RunContext::default() };
     let mut left_out = failed(ErrorKind::NotMeasured);

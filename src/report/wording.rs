@@ -258,6 +258,10 @@ pub(super) fn unsaid(report: &Report) -> String {
             false => "nothing was compared and no budget was checked".to_owned(),
         });
     }
+    let gated = report.benchmarks.iter().flat_map(|benchmark| &benchmark.comparisons).any(|it| it.gate);
+    if compared && !gated && !budgets {
+        parts.push("nothing is gated".to_owned());
+    }
     if 0 < summary.inconclusive {
         parts.push(format!("{} inconclusive", summary.inconclusive));
     }
