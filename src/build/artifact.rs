@@ -44,7 +44,7 @@ pub(super) fn sha256_of(path: &Path) -> std::io::Result<String> {
 }
 
 /// Which of these words occur in the file.
-pub(super) fn words_in(path: &Path, words: &[&str]) -> std::io::Result<Vec<bool>> {
+pub fn words_in(path: &Path, words: &[&str]) -> std::io::Result<Vec<bool>> {
     let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
     search(&mut fs_err::File::open(path)?, &words, CHUNK, |_| {})
 }

@@ -24,7 +24,7 @@ mod target;
 mod toolchain;
 mod watched;
 
-pub use artifact::Artifact;
+pub use artifact::{Artifact, words_in};
 pub use compile::{BuildPlace, Built, TargetFailure, build_targets};
 pub use dependencies::{DependencyChange, LockFile, dependency_changes};
 pub use error::BuildError;
