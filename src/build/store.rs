@@ -24,7 +24,7 @@ use crate::suite::identity::TargetId;
 /// The record's name in an entry. Its time is when the entry was last used.
 pub const RECORD_FILE: &str = "record.json";
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What build scripts generated beyond this is not kept, nor are the executables that go with it. Bytes.
 const ENTRY_LIMIT: u64 = 1 << 30;
@@ -84,6 +84,8 @@ struct Record {
     files: BTreeMap<PathBuf, KeptFile>,
     /// The same; a directory may be empty.
     directories: BTreeSet<PathBuf>,
+    /// The same, with what the symbolic links say, which is kept as it is and never followed.
+    links: BTreeMap<PathBuf, PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -182,7 +184,9 @@ impl Store {
         }
         let Some(targets) = kept_targets(built) else { return Ok(false) };
         let io = || BuildError::io("keep executables");
-        let Some((files, directories)) = files_of(&targets, place).map_err(io())? else { return Ok(false) };
+        let Some(Needed { files, directories, links }) = needed(&targets, place).map_err(io())? else {
+            return Ok(false);
+        };
         let watched = watched_names(&place.target).map_err(io())?;
         let mut record = Record {
             version: VERSION,
@@ -194,6 +198,7 @@ impl Store {
             targets,
             files: BTreeMap::new(),
             directories,
+            links,
         };
         fs_err::create_dir_all(&self.directory).map_err(io())?;
         let partial = tempfile::Builder::new().prefix("partial-").tempdir_in(&self.directory).map_err(io())?;
@@ -253,7 +258,7 @@ impl Record {
                 &self.layout,
                 &self.lock,
             ),
-            (&self.watched, &self.targets, &self.files, &self.directories),
+            (&self.watched, &self.targets, &self.files, &self.directories, &self.links),
         ))?;
         Ok(hexadecimal(&Sha256::digest(text)))
     }
@@ -309,14 +314,18 @@ fn kept_targets(built: &Built) -> Option<Vec<KeptTarget>> {
     built.targets.iter().map(one).collect()
 }
 
-/// The files and directories the targets need when they run, relative to the target directory. `None`: one lies
-/// elsewhere, or they are too large.
-fn files_of(
-    targets: &[KeptTarget],
-    place: &BuildPlace,
-) -> std::io::Result<Option<(BTreeSet<PathBuf>, BTreeSet<PathBuf>)>> {
+/// What the targets need when they run, relative to the target directory.
+struct Needed {
+    files: BTreeSet<PathBuf>,
+    directories: BTreeSet<PathBuf>,
+    links: BTreeMap<PathBuf, PathBuf>,
+}
+
+/// `None`: something lies elsewhere, has a name that is no text, is no file that can be copied, or it is too large.
+fn needed(targets: &[KeptTarget], place: &BuildPlace) -> std::io::Result<Option<Needed>> {
     let mut files = BTreeSet::new();
     let mut directories = BTreeSet::new();
+    let mut links = BTreeMap::new();
     for target in targets {
         let paths = target.programs.values().chain(target.libraries.values()).chain([&target.path]);
         for path in paths {
@@ -335,20 +344,31 @@ fn files_of(
         for entry in entries {
             let entry = entry?;
             let relative = directory.join(entry.file_name());
-            let metadata = entry.path().metadata()?;
+            if relative.to_str().is_none() {
+                return Ok(None);
+            }
+            let metadata = entry.path().symlink_metadata()?;
             if metadata.is_dir() {
                 directories.insert(relative.clone());
                 waiting.push(relative);
-            } else if relative.to_str().is_some() {
+            } else if metadata.is_file() {
                 bytes += metadata.len();
                 files.insert(relative);
+            } else if metadata.is_symlink() && cfg!(unix) {
+                let leads_to = fs_err::read_link(entry.path())?;
+                if leads_to.to_str().is_none() {
+                    return Ok(None);
+                }
+                links.insert(relative, leads_to);
+            } else {
+                return Ok(None);
             }
             if ENTRY_LIMIT < bytes {
                 return Ok(None);
             }
         }
     }
-    Ok(Some((files, directories)))
+    Ok(Some(Needed { files, directories, links }))
 }
 
 fn was_changed(relative: &Path) -> String {
@@ -367,7 +387,13 @@ fn lay_out(
         fs_err::remove_dir_all(target)?;
     }
     let is_inside = |path: &&PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
-    if let Some(path) = record.files.keys().chain(&record.directories).find(|path| !is_inside(path)) {
+    if let Some(path) = record
+        .files
+        .keys()
+        .chain(&record.directories)
+        .chain(record.links.keys())
+        .find(|path| !is_inside(path))
+    {
         return Err(std::io::Error::other(format!("{} leads out of it", path.display())));
     }
     for relative in &record.directories {
@@ -381,7 +407,21 @@ fn lay_out(
             return Err(std::io::Error::other(was_changed(relative)));
         }
     }
+    // Last, so that nothing is written through one.
+    for (relative, leads_to) in &record.links {
+        link(leads_to, &target.join(relative))?;
+    }
     Ok(())
+}
+
+#[cfg(unix)]
+fn link(leads_to: &Path, at: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(leads_to, at)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, at: &Path) -> std::io::Result<()> {
+    Err(std::io::Error::other(format!("{} is a link, and none is made here", at.display())))
 }
 
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {

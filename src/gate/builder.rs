@@ -151,9 +151,12 @@ impl<'a> Builder<'a> {
         let manifest = BuildManifest::read(&place.tree.join(&context.manifest))?;
         let head = Head { place, layout, manifest, built, lock, lock_path };
         // What is head today is base tomorrow.
-        let as_committed = !checkout.dirty && !takes_more_than_its_commit(&side.content);
+        let as_committed = checkout.whole && !checkout.dirty && !takes_more_than_its_commit(&side.content);
         if as_committed && let Some(key) = self.key(side, head.lock.as_deref(), &head)? {
-            self.keep(&key, side, &head.place, &head.built, &head.layout, head.lock.as_deref())?;
+            self.in_use.push(key.clone());
+            if self.store.as_ref().is_some_and(|store| !store.entry(&key).exists()) {
+                self.keep(&key, side, &head.place, &head.built, &head.layout, head.lock.as_deref());
+            }
         }
         Ok(head)
     }
@@ -195,8 +198,12 @@ impl<'a> Builder<'a> {
         let ready = Ready { place: &place, workspace: &workspace, settings: &settings, checkout: &checkout };
         let built = self.lock_and_compile(&ready, &head.lock_path, &wanted, side)?;
         let lock = fs_err::read_to_string(build::lock_path(&workspace)).ok();
-        if let Some(key) = &key {
-            self.keep(key, side, &place, &built, &layout, lock.as_deref())?;
+        if let Some(key) = &key
+            && checkout.whole
+        {
+            // An entry that is there could not be used, so this takes its place.
+            self.in_use.push(key.clone());
+            self.keep(key, side, &place, &built, &layout, lock.as_deref());
         }
         let built = named_as_in_head(built, &matching, &self.targets, &left_behind);
         let side = BuiltSide { place: name.clone(), name, built, left_behind, checkout };
@@ -261,6 +268,7 @@ impl<'a> Builder<'a> {
         Ok(Some(build::build_key(self.cargo, &parts)?))
     }
 
+    /// Keeps a build for later runs. A failure costs their time and no result of this one.
     fn keep(
         &mut self,
         key: &BuildKey,
@@ -269,18 +277,17 @@ impl<'a> Builder<'a> {
         built: &Built,
         layout: &Layout,
         lock: Option<&str>,
-    ) -> Result<(), Error> {
-        self.in_use.push(key.clone());
-        let Some(store) = &self.store else { return Ok(()) };
-        if store.entry(key).exists() {
-            return Ok(());
-        }
+    ) {
+        let Some(store) = &self.store else { return };
         let label = format!("{} {}", side.commit.id.short(), side.commit.subject);
         let facts = Facts { label: &label, layout, lock: lock.unwrap_or_default() };
-        if store.keep(key, place, self.cargo, built, facts)? {
-            self.context.ui.detail("Keeping", format!("the executables of {}", side.label()));
+        match store.keep(key, place, self.cargo, built, facts) {
+            Ok(true) => self.context.ui.detail("Keeping", format!("the executables of {}", side.label())),
+            Ok(false) => {}
+            Err(error) => self
+                .warnings
+                .push(format!("the executables of {} are not kept for later runs: {error}", side.label())),
         }
-        Ok(())
     }
 
     /// Removes the least recently used builds beyond the limit. A failure costs room on a disk and no result.
