@@ -193,3 +193,33 @@ fn time_that_is_too_short_is_told_and_ends_with_6_unless_partial_results_are_all
         .write("Cargo.toml", format!("{manifest}\n[package.metadata.benchgate]\nallow_partial = true\n"));
     playground.run(&flags).ends(0, &[]);
 }
+
+#[test]
+fn base_that_does_not_build_ends_with_4_and_the_budgets_of_head_are_told() {
+    need_git!();
+    let playground = Playground::probe();
+    let manifest = "[[bench]]\nname = \"other\"\nharness = false\n\
+                    [[package.metadata.benchgate.bench]]\ntarget = \"other\"\nbudget.latency = { median = \"<= 1ns\" }";
+    playground.configure(manifest);
+    playground.write("benches/other.rs", "fn main() { broken }\n");
+    playground.repository.commit("broken");
+    playground.write("benches/other.rs", "fn main() {}\n");
+    let (ran, report) = playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(4, &["1 benchmark failed: other", "did not build"]);
+    let rows = report["benchmarks"].as_array().expect("it has benchmarks");
+    let other = rows.iter().find(|row| row["target"] == "other").expect("it has a row");
+    assert_eq!((&other["error"]["kind"], &other["result"]), (&"build_failed".into(), &"error".into()));
+    assert_eq!(other["budgets"][0]["status"], "fail", "{ran}");
+}
+
+#[test]
+fn target_that_the_snapshot_leaves_out_has_a_row_that_says_so() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write(".gitignore", "/benches/local.rs\n");
+    playground.repository.commit("ignores");
+    playground.write("benches/local.rs", "fn main() {}\n");
+    playground
+        .quick(&["--base", "HEAD", "--bench", "local"])
+        .ends(6, &["is not part of the snapshot", "snapshot_include"]);
+}

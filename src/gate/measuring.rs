@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Context;
-use super::benchmarks::{Benchmarks, Finder};
+use super::benchmarks::{self, Benchmarks, Finder};
 use super::counting;
 use super::hooks::{GRACE, Hooks};
 use super::phase::{self, Phase, Placed, counted};
@@ -18,7 +18,7 @@ use crate::revision::Slot;
 use crate::suite::Suite;
 use crate::suite::metric::Metric;
 use crate::suite::settings::{BenchmarkSettings, SampleCount};
-use crate::verdict::evidence::{Evidence, Stage};
+use crate::verdict::evidence::{ErrorKind, Evidence, Stage};
 use crate::verdict::levels::CONFIRM_SAMPLES;
 use crate::verdict::{self, RunContext};
 
@@ -67,9 +67,8 @@ fn clean_up(
     let (give_up, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let failures = std::thread::scope(|scope| {
         scope.spawn(|| grant_grace(&environment.interrupted, &give_up, &done));
-        let failures = hooks.finish(&mut LiveExecutor::new(client, switch, &give_up));
-        done.store(true, Ordering::Relaxed);
-        failures
+        let _done = Done(&done);
+        hooks.finish(&mut LiveExecutor::new(client, switch, &give_up))
     });
     for (owner, failure) in failures {
         let Ok(measured) = measured else {
@@ -82,6 +81,15 @@ fn clean_up(
                 evidence.error.get_or_insert_with(|| failure.clone());
             }
         }
+    }
+}
+
+/// Says that it is over when it is dropped, in a panic too: who waits for it would wait for ever.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -122,13 +130,15 @@ fn find_and_measure(
         live_tree: &live_tree,
         work_directory: &work_directory,
         executor: &mut executor,
-        hooks,
+        hooks: &mut *hooks,
         slot,
         together: Vec::new(),
         found: Benchmarks::default(),
     };
     let mut found = finder.find()?;
-    refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if !found.interrupted {
+        refuse_nothing(&found, &context.request.overrides.metrics)?;
+    }
     if let Some(request) = &context.request.shard {
         let all = found.evidence.len();
         shard::keep(&mut found, request);
@@ -141,8 +151,11 @@ fn find_and_measure(
             ));
         }
     }
-    counting::choose(&mut found, &mut executor, environment.variable("PATH"));
-    if !found.planned.is_empty() {
+    set_up(&mut found, hooks, &mut executor);
+    if !found.interrupted {
+        counting::choose(&mut found, &mut executor, environment.variable("PATH"));
+    }
+    if !found.planned.is_empty() && !found.interrupted {
         programs.settle()?;
     }
     let labels: Vec<(String, &BenchmarkSettings)> = found
@@ -165,13 +178,34 @@ fn find_and_measure(
     Ok(measured)
 }
 
+/// Runs the setups that the planned benchmarks need. One that fails is the error of its benchmark, which is not measured.
+fn set_up(found: &mut Benchmarks, hooks: &mut Hooks, executor: &mut dyn Executor) {
+    for (place, owner, commands) in std::mem::take(&mut found.setups) {
+        if found.interrupted {
+            return;
+        }
+        match hooks.begin(executor, owner, &commands) {
+            Ok(()) => {}
+            Err(trouble) if trouble.kind == ErrorKind::Interrupted => found.interrupted = true,
+            Err(trouble) => {
+                found.evidence[place].error.get_or_insert(*trouble);
+                found.planned.retain(|(planned, _)| *planned != place);
+            }
+        }
+    }
+}
+
 /// Runs the rounds of everything planned. Takes any executor, so that whole runs are tested without a clock.
 pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mut dyn Executor) -> Measured {
     let ui = phase.ui;
     let planned = &found.planned;
     let mut evidence = found.evidence.clone();
     phase.notes.clone_from(&found.notes);
-    if !planned.is_empty() {
+    if found.interrupted {
+        for (place, _) in planned {
+            evidence[*place].error.get_or_insert_with(benchmarks::interrupted);
+        }
+    } else if !planned.is_empty() {
         // Of rows without a measurement there is nothing to wait for; they say why.
         ui.status("Measuring", phase::start_line(planned, phase.seed));
         phase.run(&mut evidence, planned, executor);
@@ -182,13 +216,16 @@ pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mu
         }
         confirm(&mut phase, &mut evidence, found, executor);
     }
+    for (place, error) in &found.errors {
+        evidence[*place].error.get_or_insert_with(|| error.clone());
+    }
     counting::explain(&mut evidence, &found.not_counted);
     for note in &phase.notes {
         ui.warn(note);
     }
     Measured {
         evidence,
-        interrupted: phase.is_interrupted(),
+        interrupted: found.interrupted || phase.is_interrupted(),
         notes: phase.notes,
         shard: found.shard.clone(),
         filtered: !found.left_out.is_empty(),

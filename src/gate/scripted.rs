@@ -199,6 +199,18 @@ fn interrupt_keeps_what_was_measured_and_ends_with_4() {
 }
 
 #[test]
+fn interrupt_before_all_was_found_measures_nothing_and_keeps_the_rows() {
+    let mut found = found(&["a", "b"]);
+    found.interrupted = true;
+    let mut executor = ScriptedExecutor::default();
+    let report = run(&found, &mut executor, &AtomicBool::new(false));
+    let kinds: Vec<_> =
+        report.benchmarks.iter().map(|it| it.error.as_ref().map(|error| error.kind)).collect();
+    assert_eq!(kinds, [Some(ErrorKind::Interrupted); 2]);
+    assert_eq!((report.exit.code, executor.calls.len()), (4, 0));
+}
+
+#[test]
 fn few_scattered_samples_decide_nothing_and_say_so() {
     let mut executor = ScriptedExecutor::default();
     executor.on_wall_ns(BASE, "a", &[10 * MS, 14 * MS]).on_wall_ns(HEAD, "a", &[12 * MS, 15 * MS]);
