@@ -40,7 +40,7 @@ pub(super) fn header(
         toolchain: Some(Toolchain {
             rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
             cargo: toolchain.cargo.trim().to_owned(),
-            target: cargo.target.clone().unwrap_or_else(|| toolchain.host.clone()),
+            target: toolchain.target.clone(),
             profile: cargo.profile.clone(),
         }),
         suite: RunWide {
