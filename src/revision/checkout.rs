@@ -96,7 +96,7 @@ impl Slot {
             held: Arc::clone(&self.held),
             armed: true,
         };
-        lock(&worktree, &format!("cargo-benchgate pid={}", std::process::id()))?;
+        lock(&worktree, &format!("{}{}", sweep::RUNNING, std::process::id()))?;
         checkout.fill(&worktree, &commit, included, interrupt)?;
         Ok(checkout)
     }

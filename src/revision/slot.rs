@@ -77,7 +77,7 @@ impl SlotRoot {
     }
 
     /// Removes what killed runs left in slots nobody holds: worktrees and their registrations. Target directories and
-    /// trees that were kept on purpose stay.
+    /// trees that were kept on purpose stay. Of other cache directories only what git knows of this repository goes.
     pub fn sweep(&self) -> Result<(), RevisionError> {
         let mut slots =
             slot_directories(&self.directory).map_err(RevisionError::io("list the build slots"))?;
@@ -89,6 +89,7 @@ impl SlotRoot {
                 sweep::slot(&self.repository, &directory, sweep::Kept::Leave)?;
             }
         }
+        sweep::strays(&self.repository, &self.directory);
         Ok(())
     }
 
