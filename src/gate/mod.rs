@@ -29,6 +29,7 @@ mod tools;
 
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
 use crate::error::Error;
@@ -345,6 +346,7 @@ fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Resu
     settings.offline = request.cargo.offline;
     settings.frozen = request.cargo.frozen;
     settings.guard = Some(environment.own_executable.clone());
+    settings.stop = Arc::clone(&environment.interrupted);
     settings.quiet = ui.is_quiet();
     // One -v is for what this tool does; from the second on cargo tells of every unit as well.
     settings.verbosity = ui.verbosity().saturating_sub(1);
