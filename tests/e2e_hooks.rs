@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use repository::{make_executable, need_git};
-use support::{PROBE_MANIFEST, Playground, QUICK, wait, wait_until};
+use support::{PROBE_MANIFEST, Playground, QUICK, finish, wait, wait_until};
 
 /// A crate with a hook script that writes down what it is called for, and where.
 struct Hooked {
@@ -180,4 +180,27 @@ fn interrupt_of_a_setup_ends_with_4_a_report_and_the_cleanup() {
     let report: serde_json::Value = serde_json::from_slice(&report).expect("it is whole");
     assert_eq!(report["benchmarks"][0]["error"]["kind"], "interrupted");
     assert_eq!((hooked.count("cleanup base"), hooked.count("cleanup head")), (1, 0), "{ran}");
+}
+
+#[test]
+fn work_directory_is_each_revisions_own_and_empty_before_every_unit_run_but_for_what_a_setup_made() {
+    need_git!();
+    let hooked = Hooked::new(
+        "args = [\"touch\", \"${workdir}/made\"]\n\
+         prepare_each = [[\"sh\", \"-c\", \"echo found $(ls -A '${workdir}') >> \\\"$LOG\\\"\"]]",
+    );
+    let limit = ["--base", "HEAD", "--max-percent", "1000"];
+    hooked.playground.quick(&limit).ends(0, &[]);
+    assert_eq!(hooked.count("found"), 20, "{:?}", hooked.log());
+
+    let hooked = Hooked::new(
+        "args = [\"tell\", \"${env:TOLD}\"]\nstdin = \"${workdir}/input\"\n\
+         setup = [[\"sh\", \"-c\", \"cp which '${workdir}/input'\"]]",
+    );
+    let told = hooked.playground.repository.beside("told");
+    let mut command = hooked.playground.command_in(hooked.playground.root());
+    finish(command.args(QUICK).args(limit).env("TOLD", &told)).ends(0, &[]);
+    let told = std::fs::read_to_string(told).expect("the bench has run");
+    let read = |side: &str| told.lines().filter(|line| *line == format!("stdin={side}")).count();
+    assert_eq!((read("base"), read("head")), (10, 10), "{told}");
 }

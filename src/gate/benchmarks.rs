@@ -49,7 +49,8 @@ pub(super) struct Finder<'a, 'e> {
     pub(super) programs: &'a Programs,
     pub(super) head_tree: &'a Path,
     pub(super) live_tree: &'a Path,
-    pub(super) work_directory: &'a Path,
+    /// The number of the variant that is looked at, from 1.
+    pub(super) variant: usize,
     pub(super) executor: &'e mut dyn Executor,
     pub(super) hooks: &'e mut Hooks,
     pub(super) slot: &'a Slot,
@@ -69,6 +70,7 @@ impl<'a> Finder<'a, '_> {
         let all =
             suite.targets().iter().flat_map(|target| target.variants.iter().map(move |it| (target, it)));
         for (target, variant) in all {
+            self.variant += 1;
             self.found.interrupted |= self.context.environment.is_interrupted();
             if !self.found.interrupted {
                 match self.find_in(target, variant) {

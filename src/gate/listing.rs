@@ -91,13 +91,15 @@ impl Finder<'_, '_> {
     }
 
     fn with_places<T>(&self, program: &Program<'_>, fill: impl FnOnce(&Executable, &Places<'_>) -> T) -> T {
+        // Setups and lists may look into it; unit runs find it as they are to.
+        let _ = fs_err::create_dir_all(self.slot.work(Some(program.place), self.variant));
         let root = &program.built.executable.package_root;
         let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
         let environment = self.context.environment;
         let places = Places {
             // Without a component for the package at the root itself, which would leave a slash at the end.
             head_root: self.head_tree.join(package).components().collect(),
-            work_directory: self.work_directory,
+            work_directory: &self.slot.work(None, self.variant),
             variable: &|name| environment.variable(name).map(str::to_owned),
         };
         fill(&program.built.executable, &places)

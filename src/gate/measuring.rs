@@ -43,11 +43,11 @@ pub(super) fn measure(
     programs: &Programs,
     seeds: &[u64],
 ) -> Result<Vec<Measured>, Error> {
-    let scratch = Scratch::make(slot)?;
+    let scratch = Scratch::make(slot, programs)?;
     let mut hooks = Hooks::default();
-    let mut measured = find_and_measure(context, suite, (slot, &scratch.0), programs, seeds, &mut hooks);
+    let mut measured = find_and_measure(context, suite, (slot, &scratch.run), programs, seeds, &mut hooks);
     if hooks.owes_cleanup() {
-        clean_up(context, (slot, &scratch.0), programs, &mut hooks, &mut measured);
+        clean_up(context, (slot, &scratch.run), programs, &mut hooks, &mut measured);
     }
     measured
 }
@@ -118,9 +118,6 @@ fn find_and_measure(
     let client = RunnerClient::new(&environment.own_executable, scratch);
     let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
-    let work_directory = scratch.join("work");
-    fs_err::create_dir(&work_directory)
-        .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
     let (head_tree, live_tree) = (slot.tree(&programs.head().place), slot.live_tree());
     let finder = Finder {
         context,
@@ -128,7 +125,7 @@ fn find_and_measure(
         programs,
         head_tree: &head_tree,
         live_tree: &live_tree,
-        work_directory: &work_directory,
+        variant: 0,
         executor: &mut executor,
         hooks: &mut *hooks,
         slot,
@@ -311,26 +308,35 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
     Ok(())
 }
 
-/// A directory in the slot for this run alone; what a killed run left in it goes first.
-struct Scratch(PathBuf);
+/// Directories in the slot for this run alone: one of the run, and one for what benchmarks make in each revision. What a
+/// killed run left in them goes first.
+struct Scratch {
+    run: PathBuf,
+    work: Vec<PathBuf>,
+}
 
 impl Scratch {
-    fn make(slot: &Slot) -> Result<Self, Error> {
-        let path = slot.directory().join("run");
-        if path.exists() {
-            fs_err::remove_dir_all(&path).map_err(|error| {
+    fn make(slot: &Slot, programs: &Programs) -> Result<Self, Error> {
+        let work = programs.sides.iter().map(|side| slot.works(&side.place)).collect();
+        let scratch = Self { run: slot.directory().join("run"), work };
+        for path in scratch.all().filter(|path| path.exists()) {
+            fs_err::remove_dir_all(path).map_err(|error| {
                 Error::Execution(format!("failed to clear the scratch directory: {error}"))
             })?;
         }
-        fs_err::create_dir(&path)
+        fs_err::create_dir(&scratch.run)
             .map_err(|error| Error::Execution(format!("failed to make the scratch directory: {error}")))?;
-        Ok(Self(path))
+        Ok(scratch)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.work.iter().chain([&self.run])
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // The next run clears what cannot be removed now.
-        let _ = fs_err::remove_dir_all(&self.0);
+        self.all().for_each(|path| drop(fs_err::remove_dir_all(path)));
     }
 }

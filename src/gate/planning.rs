@@ -124,6 +124,7 @@ impl Finder<'_, '_> {
                     executable: program.built.executable.clone(),
                     launch,
                     work,
+                    workdir: resolved.launch.empties_workdir().then(|| self.slot.work(None, self.variant)),
                     prepare,
                 })),
                 Err(message) => {

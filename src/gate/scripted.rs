@@ -63,6 +63,7 @@ fn found(names: &[&str]) -> Benchmarks {
                     facts: Default::default(),
                 },
                 work: None,
+                workdir: None,
                 prepare: Vec::new(),
             })
         };

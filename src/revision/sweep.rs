@@ -62,6 +62,7 @@ pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Res
             remove::directory(&path).map_err(doing())?;
         } else {
             remove_links(&path);
+            remove::directory(&path.join(super::slot::WORK)).map_err(doing())?;
             let tree = path.join("tree");
             if !stay.contains(&tree) {
                 remove::directory(&tree).map_err(doing())?;
