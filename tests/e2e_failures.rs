@@ -50,7 +50,9 @@ fn bench_that_does_not_compile_in_base_alone_names_base() {
     playground.repository.commit("broken");
     playground.write("benches/tool.rs", "fn main() {}\n");
     playground.repository.commit("mended");
-    playground.quick(&[]).ends(4, &["failed to build base"]).says("cannot find value `broken`");
+    let (ran, report) = playground.report(&[]);
+    ran.ends(4, &["1 benchmark failed: tool", "in base", "did not build"]).says("cannot find value `broken`");
+    assert_eq!(report["benchmarks"][0]["error"]["kind"], "build_failed");
 }
 
 #[test]
