@@ -11,7 +11,7 @@ use super::targets::{left_behind, named_as_in_head, removed_targets, wanted};
 use super::{Command, Context};
 use crate::build::{
     self, BuildKey, BuildManifest, BuildPlace, Built, CargoSettings, Facts, Found, KeyParts, Layout,
-    Matching, Store, ToolchainInfo,
+    Matching, Store, ToolchainInfo, Workspace,
 };
 use crate::error::Error;
 use crate::report::model::RevisionBuild;
@@ -77,9 +77,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Builds head from its checkout, then checks out and builds base and what is further asked for; then compares the
-    /// programs.
-    pub(super) fn build(mut self, head_checkout: Checkout, chosen: &Chosen) -> Result<Programs, Error> {
-        let head = self.build_head(&head_checkout, &chosen.head)?;
+    /// programs. Head's workspace may be known already.
+    pub(super) fn build(
+        mut self,
+        (head_checkout, workspace): (Checkout, Option<Workspace>),
+        chosen: &Chosen,
+    ) -> Result<Programs, Error> {
+        let head = self.build_head(&head_checkout, workspace, &chosen.head)?;
         let mut sides = Vec::new();
         let mut removed = Vec::new();
         let mut dependency_changes = Vec::new();
@@ -136,11 +140,20 @@ impl<'a> Builder<'a> {
         Ok(programs)
     }
 
-    fn build_head(&mut self, checkout: &Checkout, side: &Side) -> Result<Head, Error> {
+    fn build_head(
+        &mut self,
+        checkout: &Checkout,
+        workspace: Option<Workspace>,
+        side: &Side,
+    ) -> Result<Head, Error> {
         let context = self.context;
         let place = self.point(side, &side.name)?;
-        let workspace =
-            build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.cwd())?;
+        let workspace = match workspace {
+            Some(workspace) => workspace,
+            None => {
+                build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.cwd())?
+            }
+        };
         let layout = Layout::of(&workspace)?;
         // A lock file that git ignores is part of the user's tree all the same: all sides get its versions.
         let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");

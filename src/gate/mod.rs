@@ -236,7 +236,7 @@ fn run_revision(
         context.manifest = root.join("Cargo.toml");
     }
     let suite = load_suite(context.request, &workspace, &tree.join(package))?;
-    run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
+    run_suite(&context, cargo, &suite, head, Some((slot, checkout, workspace)))
 }
 
 /// The steps once the suite is known.
@@ -245,7 +245,7 @@ fn run_suite(
     mut cargo: CargoSettings,
     suite: &Suite,
     head: choice::Side,
-    ready: Option<(Slot, Checkout)>,
+    ready: Option<(Slot, Checkout, Workspace)>,
 ) -> Result<Outcome, Error> {
     let (request, ui) = (context.request, context.ui);
     cargo.profile.clone_from(&suite.run.profile);
@@ -269,19 +269,19 @@ fn run_suite(
     let toolchain = build::toolchain_info(&cargo, &context.environment.cwd)?;
     cargo.host = Some(toolchain.host.clone());
     let mut header = conclude::header(context, &chosen, suite, &cargo, &toolchain);
-    let (slot, checkout) = match ready {
-        Some(ready) => ready,
+    let (slot, checkout, workspace) = match ready {
+        Some((slot, checkout, workspace)) => (slot, checkout, Some(workspace)),
         None => {
             let slot = acquire_slot(context)?;
             let checkout = builder::check_out(context, &slot, &chosen.head, &chosen.head.name)?;
-            (slot, checkout)
+            (slot, checkout, None)
         }
     };
     header.warnings.extend(outside::link_packages(context, &slot, &chosen, &checkout)?);
     let (mark, value) = crate::measure::leftover_mark(slot.directory());
     cargo.env.push((mark.into(), value));
     let builder = builder::Builder::new(context, suite, &cargo, &slot, &toolchain);
-    let mut programs = builder.build(checkout, &chosen)?;
+    let mut programs = builder.build((checkout, workspace), &chosen)?;
     header.builds = mem::take(&mut programs.builds);
     header.dependency_changes = mem::take(&mut programs.dependency_changes);
     header.warnings.extend(programs.warnings.iter().cloned());
