@@ -90,6 +90,11 @@ mod tests {
             let artifact = Artifact::scan(&mut &bytes[..], chunk).expect("memory can be read");
             assert_eq!(artifact.markers, [Marker::Criterion, Marker::Tango], "chunk {chunk}");
         }
+        for &marker in Marker::ALL {
+            let program = [b"\x7fELF..".as_slice(), marker.bytes(), b"\0tail"].concat();
+            let artifact = Artifact::scan(&mut &program[..], CHUNK).expect("memory can be read");
+            assert_eq!(artifact.markers, [marker]);
+        }
         let none = Artifact::scan(&mut &b"CRITERION HOME"[..], 4).expect("memory can be read");
         assert_eq!(none.markers, []);
     }
