@@ -383,18 +383,18 @@ fn lock_step_runs_the_kept_base_and_not_an_older_one() {
     let args = ["--max-percent", "1000", "--base"];
     let (ran, report) = playground.usual_report(&[&args[..], &["HEAD~1", "--head", "HEAD"]].concat());
     ran.ends(0, &[]).says("Building base");
-    assert_eq!(latencies(&report), [1000.0, 2000.0]);
+    assert_eq!(latencies(&report), [1000, 2000]);
     tango_bench(&playground, 3000);
     let (ran, report) = playground.usual_report(&[&args[..], &["HEAD"]].concat());
     ran.ends(0, &[]).says("Kept base (");
-    assert_eq!(latencies(&report), [2000.0, 3000.0]);
+    assert_eq!(latencies(&report), [2000, 3000]);
 }
 
 /// What base and head took, in whole nanoseconds.
-fn latencies(report: &Value) -> [f64; 2] {
+fn latencies(report: &Value) -> [u64; 2] {
     ["base", "head"].map(|side| {
         let value = &report["benchmarks"][0]["comparisons"][0][side];
-        value.as_f64().expect("it was measured").round()
+        value.as_f64().expect("it was measured").round() as u64
     })
 }
 
