@@ -226,3 +226,26 @@ fn a_build_with_sources_outside_the_checkout_is_not_kept() {
     let kept = keeper.store.keep(&keeper.key, &place, &keeper.slot.settings, &built, facts);
     assert!(!kept.expect("nothing is written"));
 }
+
+#[test]
+fn links_among_what_a_build_script_made_are_kept_as_links_wherever_they_lead() {
+    let keeper = keeper();
+    let place = keeper.slot.place("head");
+    let generated = keeper.built().generated.values().next().expect("the fixture has a build script");
+    let relative = generated.strip_prefix(&place.live_target).expect("it lies in the target directory");
+    let outside = keeper.slot.root.join("large");
+    fs_err::create_dir(&outside).expect("it is new");
+    fs_err::write(outside.join("file"), "not ours").expect("writable");
+    let links = [("away", outside.as_path()), ("dangling", Path::new("nowhere"))];
+    for (name, leads_to) in links {
+        std::os::unix::fs::symlink(leads_to, place.target.join(relative).join(name)).expect("it is new");
+    }
+    let facts = Facts { label: "", layout: &keeper.layout, lock: "" };
+    let kept = keeper.store.keep(&keeper.key, &place, &keeper.slot.settings, &keeper.built, facts);
+    assert!(kept.expect("it can be written"));
+    keeper.kept();
+    for (name, leads_to) in links {
+        let link = keeper.slot.place("kept").target.join(relative).join(name);
+        assert_eq!(fs_err::read_link(link).expect("it is a link"), leads_to);
+    }
+}

@@ -50,7 +50,9 @@ fn bench_that_does_not_compile_in_base_alone_names_base() {
     playground.repository.commit("broken");
     playground.write("benches/tool.rs", "fn main() {}\n");
     playground.repository.commit("mended");
-    playground.quick(&[]).ends(4, &["failed to build base"]).says("cannot find value `broken`");
+    let (ran, report) = playground.report(&[]);
+    ran.ends(4, &["1 benchmark failed: tool", "in base", "did not build"]).says("cannot find value `broken`");
+    assert_eq!(report["benchmarks"][0]["error"]["kind"], "build_failed");
 }
 
 #[test]
@@ -196,4 +198,34 @@ fn time_that_is_too_short_is_told_and_ends_with_6_unless_partial_results_are_all
         ["--preset", "fixed", "--warmup", "0", "--max-time", "1ms", "--allow-partial", "--no-identity"];
     let ran = playground.run(&nothing);
     ran.ends(6, &["nothing was measured: max_time of 1ms ended with 0 of"]).says("max_time is 1ms; some");
+}
+
+#[test]
+fn base_that_does_not_build_ends_with_4_and_the_budgets_of_head_are_told() {
+    need_git!();
+    let playground = Playground::probe();
+    let manifest = "[[bench]]\nname = \"other\"\nharness = false\n\
+                    [[package.metadata.benchgate.bench]]\ntarget = \"other\"\nbudget.latency = { median = \"<= 1ns\" }";
+    playground.configure(manifest);
+    playground.write("benches/other.rs", "fn main() { broken }\n");
+    playground.repository.commit("broken");
+    playground.write("benches/other.rs", "fn main() {}\n");
+    let (ran, report) = playground.report(&["--base", "HEAD", "--max-percent", "1000"]);
+    ran.ends(4, &["1 benchmark failed: other", "did not build"]);
+    let rows = report["benchmarks"].as_array().expect("it has benchmarks");
+    let other = rows.iter().find(|row| row["target"] == "other").expect("it has a row");
+    assert_eq!((&other["error"]["kind"], &other["result"]), (&"build_failed".into(), &"error".into()));
+    assert_eq!(other["budgets"][0]["status"], "fail", "{ran}");
+}
+
+#[test]
+fn target_that_the_snapshot_leaves_out_has_a_row_that_says_so() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write(".gitignore", "/benches/local.rs\n");
+    playground.repository.commit("ignores");
+    playground.write("benches/local.rs", "fn main() {}\n");
+    playground
+        .quick(&["--base", "HEAD", "--bench", "local"])
+        .ends(6, &["is not part of the snapshot", "snapshot_include"]);
 }

@@ -7,9 +7,10 @@ mod repository;
 mod support;
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use repository::{make_executable, need_git};
-use support::{PROBE_MANIFEST, Playground};
+use support::{PROBE_MANIFEST, Playground, QUICK, finish, wait, wait_until};
 
 /// A crate with a hook script that writes down what it is called for, and where.
 struct Hooked {
@@ -145,4 +146,61 @@ fn variants_have_hooks_of_their_own() {
     ran.ends(0, &[]);
     assert_eq!(report["benchmarks"].as_array().map(Vec::len), Some(2));
     assert_eq!((hooked.count("setup-a base"), hooked.count("setup-a head")), (1, 1));
+}
+
+#[test]
+fn hooks_of_what_is_not_measured_do_not_run() {
+    need_git!();
+    let hooked =
+        Hooked::new("setup = [[\"./tools/hook\", \"setup\"]]\ncleanup = [[\"./tools/hook\", \"cleanup\"]]");
+    hooked.playground.quick(&["--base", "HEAD", "--shard", "2/2"]).ends(0, &[]);
+    hooked.playground.quick(&["--base", "HEAD", "--skip", "tool"]).ends(3, &[]);
+    assert_eq!(hooked.log(), Vec::<String>::new());
+}
+
+#[test]
+fn interrupt_of_a_setup_ends_with_4_a_report_and_the_cleanup() {
+    need_git!();
+    let hooked = Hooked::new(
+        "timeout = \"5m\"\n\
+         setup = [[\"./tools/hook\", \"setup\"], [\"sleep\", \"300\"]]\n\
+         cleanup = [[\"./tools/hook\", \"cleanup\"]]",
+    );
+    let playground = &hooked.playground;
+    let report = playground.repository.beside("report.json");
+    let mut command = playground.command_in(playground.root());
+    command.args(QUICK).args(["--base", "HEAD", "--format", &format!("json={}", report.display())]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
+    wait_until("the setup runs", || hooked.count("setup base") == 1);
+    let told = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    assert!(told.expect("kill can be run").success());
+    let ran = wait(child);
+    ran.ends(4, &["interrupted"]);
+    let report = std::fs::read(report).expect("the report is written all the same");
+    let report: serde_json::Value = serde_json::from_slice(&report).expect("it is whole");
+    assert_eq!(report["benchmarks"][0]["error"]["kind"], "interrupted");
+    assert_eq!((hooked.count("cleanup base"), hooked.count("cleanup head")), (1, 0), "{ran}");
+}
+
+#[test]
+fn work_directory_is_each_revisions_own_and_empty_before_every_unit_run_but_for_what_a_setup_made() {
+    need_git!();
+    let hooked = Hooked::new(
+        "args = [\"touch\", \"${workdir}/made\"]\n\
+         prepare_each = [[\"sh\", \"-c\", \"echo found $(ls -A '${workdir}') >> \\\"$LOG\\\"\"]]",
+    );
+    let limit = ["--base", "HEAD", "--max-percent", "1000"];
+    hooked.playground.quick(&limit).ends(0, &[]);
+    assert_eq!(hooked.count("found"), 20, "{:?}", hooked.log());
+
+    let hooked = Hooked::new(
+        "args = [\"tell\", \"${env:TOLD}\"]\nstdin = \"${workdir}/input\"\n\
+         setup = [[\"sh\", \"-c\", \"cp which '${workdir}/input'\"]]",
+    );
+    let told = hooked.playground.repository.beside("told");
+    let mut command = hooked.playground.command_in(hooked.playground.root());
+    finish(command.args(QUICK).args(limit).env("TOLD", &told)).ends(0, &[]);
+    let told = std::fs::read_to_string(told).expect("the bench has run");
+    let read = |side: &str| told.lines().filter(|line| *line == format!("stdin={side}")).count();
+    assert_eq!((read("base"), read("head")), (10, 10), "{told}");
 }

@@ -118,4 +118,13 @@ fn base_of_the_built_in_harness_is_not_built_and_not_compared() {
     ran.ends(6, &["nothing was measured"])
         .shows("its harness changed: the built-in one in base, process in head");
     assert!(!ran.stderr.contains("only on nightly"), "{}", ran.stderr);
+
+    // What is asked of head alone is measured all the same.
+    playground.configure(
+        "[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nbudget.latency = { median = \"<= 1ns\" }",
+    );
+    let (ran, report) = playground.report(&["--base", "HEAD~1"]);
+    ran.ends(1, &["budget"]);
+    assert_eq!(report["benchmarks"][0]["presence"], "not_comparable");
+    assert_eq!(report["benchmarks"][0]["sides"][0]["runs"].as_array().map(Vec::len), Some(10));
 }

@@ -324,3 +324,121 @@ fn a_dot_file_counts_where_the_program_knows_its_name() {
     let (_, report) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
     assert_eq!(presence(&report), "compared");
 }
+
+#[test]
+fn a_directory_that_a_launch_names_has_its_files_for_inputs() {
+    need_git!();
+    let playground = Playground::probe();
+    let entry = |name: &str, keys: &str| {
+        format!("[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nname = \"{name}\"\n{keys}\n")
+    };
+    playground.configure(
+        &[
+            entry("argument", "args = [\"complain\", \"${root}/docs\"]"),
+            entry("cwd", "cwd = \"docs\""),
+            entry("neither", "args = [\"complain\", \"documents\"]"),
+        ]
+        .concat(),
+    );
+    playground.write("docs/guide.md", "words\n");
+    playground.repository.commit("second");
+    playground.write("docs/guide.md", "more words\n");
+    let (ran, report) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
+    let rows = report["benchmarks"].as_array().expect("an array");
+    let presences: Vec<_> =
+        rows.iter().map(|row| (row["variant"].clone(), row["presence"].clone())).collect();
+    let expected = [("argument", "compared"), ("cwd", "compared"), ("neither", "unchanged")];
+    assert_eq!(presences, expected.map(|(variant, presence)| (variant.into(), presence.into())), "{ran}");
+}
+
+/// A bench that answers as one of tango does, and says which program it is: its time is `step`.
+fn tango_bench(playground: &Playground, step: u32) {
+    playground.write(
+        "benches/tool.rs",
+        format!(
+            "const STEP: u32 = {step};\n\
+             fn main() {{\n    let args: Vec<String> = std::env::args().collect();\n    \
+             let has = |word: &str| args.iter().any(|arg| arg == word);\n    \
+             if has(\"list\") {{ return println!(\"step\"); }}\n    \
+             if has(\"which\") {{ return print!(\"{{STEP}}\"); }}\n    \
+             let at = args.iter().position(|arg| arg == \"--dump\").expect(\"it runs in lock-step\");\n    \
+             let base = std::process::Command::new(&args[at + 2]).arg(\"which\").output().unwrap();\n    \
+             let base = String::from_utf8(base.stdout).unwrap();\n    \
+             std::fs::write(format!(\"{{}}/step.csv\", args[at + 1]), format!(\"{{base}},{{STEP}},1\\n\")).unwrap();\n}}\n"
+        ),
+    );
+}
+
+#[test]
+fn lock_step_runs_the_kept_base_and_not_an_older_one() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.configure(
+        "[[package.metadata.benchgate.bench]]\ntarget = \"tool\"\nharness = \"tango\"\nisolate = true",
+    );
+    for step in [1000, 2000] {
+        tango_bench(&playground, step);
+        playground.repository.commit("a step");
+    }
+    let args = ["--max-percent", "1000", "--base"];
+    let (ran, report) = playground.usual_report(&[&args[..], &["HEAD~1", "--head", "HEAD"]].concat());
+    ran.ends(0, &[]).says("Building base");
+    assert_eq!(latencies(&report), [1000, 2000]);
+    tango_bench(&playground, 3000);
+    let (ran, report) = playground.usual_report(&[&args[..], &["HEAD"]].concat());
+    ran.ends(0, &[]).says("Kept base (");
+    assert_eq!(latencies(&report), [2000, 3000]);
+}
+
+/// What base and head took, in whole nanoseconds.
+fn latencies(report: &Value) -> [u64; 2] {
+    ["base", "head"].map(|side| {
+        let value = &report["benchmarks"][0]["comparisons"][0][side];
+        value.as_f64().expect("it was measured").round() as u64
+    })
+}
+
+#[test]
+fn what_is_built_without_the_content_of_all_files_is_not_kept() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+    playground.write("input.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n");
+    playground.repository.commit("a pointer");
+    for _ in 0..2 {
+        let (ran, _) = playground.usual_report(&["--base", "HEAD", "--max-percent", "1000"]);
+        ran.ends(0, &[]).says("Building base");
+    }
+}
+
+#[test]
+fn a_kept_build_that_could_not_be_used_is_replaced() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("build.rs", "fn main() { println!(\"cargo:rerun-if-env-changed=E2E_WATCHED\") }\n");
+    playground.repository.commit("with a build script");
+    // A head that is its commit would be kept itself.
+    playground.write("README.md", "words\n");
+    let run = |value: &str| {
+        let mut command = playground.command_in(playground.root());
+        command.args(AS_USUAL).args(["--base", "HEAD", "--max-percent", "1000"]).env("E2E_WATCHED", value);
+        support::finish(&mut command)
+    };
+    for (value, how) in [("1", "Building base"), ("2", "Building base"), ("2", "Kept base (")] {
+        run(value).says(how);
+    }
+}
+
+#[test]
+fn executables_that_cannot_be_kept_cost_a_warning_and_no_result() {
+    need_git!();
+    let playground = Playground::probe();
+    playground.write("README.md", "words\n");
+    playground.run(&[&AS_USUAL[..], &["--base", "HEAD"]].concat()).ends(0, &[]);
+    let kept = entries(&playground);
+    std::fs::remove_dir_all(&kept[0]).expect("base was kept");
+    std::fs::write(&kept[0], "in the way").expect("it is gone");
+    let (ran, report) = playground.usual_report(&["--base", "HEAD"]);
+    ran.ends(0, &[]).shows("are not kept for later runs");
+    assert_eq!(presence(&report), "unchanged");
+}

@@ -120,8 +120,7 @@ fn process_failure_carries_the_end_of_standard_error() {
     let run = output(ExitOutcome::Code(101));
     let error = PROCESS.parse_run(&Selection::One("whole"), &launch(&[0, 3]), &run).unwrap_err();
     assert!(error.message.contains("code 101") && error.message.contains("0, 3"), "{error}");
-    let error = error.into_benchmark_error(&run);
-    assert_eq!(error.stderr.as_deref(), Some("warming\nthread 'main' panicked at x.rs"));
+    assert_eq!(stderr_tail(&run.stderr).as_deref(), Some("warming\nthread 'main' panicked at x.rs"));
 }
 
 #[test]

@@ -39,6 +39,7 @@ fn side(revision: usize, name: &str) -> SidePlan {
             exit_codes: vec![0],
             facts: Default::default(),
         },
+        workdir: None,
         prepare: Vec::new(),
         work: None,
     }

@@ -37,6 +37,7 @@ fn side(home: &Path, revision: usize, name: &str) -> SidePlan {
             facts: Default::default(),
         },
         work: Some(WorkPlan::File(live.join("input"))),
+        workdir: None,
         prepare: Vec::new(),
     }
 }

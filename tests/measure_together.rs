@@ -40,6 +40,7 @@ fn side(revision: usize) -> SidePlan {
             facts: Facts::default(),
         },
         work: None,
+        workdir: None,
         prepare: Vec::new(),
     }
 }

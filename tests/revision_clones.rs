@@ -160,7 +160,7 @@ fn submodule_the_clone_does_not_have_stays_empty_and_is_named_with_the_line_that
             "submodule 'sub' is not in this clone and stays empty; 'git submodule update --init sub' fetches it"
         ]
     );
-    assert!(!head.dirty);
+    assert!(!head.dirty && !head.whole);
 }
 
 #[test]
@@ -251,6 +251,7 @@ fn lfs_pointers_are_named_with_what_to_do_and_content_is_not() {
     made.commit("second");
     let (repository, slot) = slot(&made, made.root());
     let base = commit(&repository, &slot, "base", "HEAD").unwrap();
+    assert!(!base.whole);
     let notes = base.notes.join("\n");
     assert!(notes.contains(".bin' and 1 more file are Git LFS pointers, not the content"), "{notes}");
     assert!(notes.contains("'git lfs install' and 'git lfs fetch --all'"), "{notes}");
@@ -260,7 +261,7 @@ fn lfs_pointers_are_named_with_what_to_do_and_content_is_not() {
     let (repository, _) = (Repository::discover(made.root()).unwrap(), drop(slot));
     let slot = SlotRoot::new(&made.beside("cache"), &repository).unwrap().acquire().unwrap();
     let base = commit(&repository, &slot, "base", "HEAD").unwrap();
-    assert!(base.notes.is_empty(), "{:?}", base.notes);
+    assert!(base.notes.is_empty() && base.whole, "{:?}", base.notes);
     assert!(read(&base.path, "data/a.bin").starts_with("content"));
     base.remove().unwrap();
     // Where no attribute speaks of LFS, a file may look as it likes.

@@ -322,6 +322,11 @@ fn a_detached_head_on_the_default_branch_is_compared_with_the_commit_before() {
     made.git(&["checkout", "-q", "--detach", "main"]);
     let base = chosen(&discover(made.root()), &CiHints::default());
     assert_eq!((base.commit.id.as_str(), base.spec.as_str()), (fork.as_str(), "HEAD~1"));
+    // With changes that are not committed, these alone are judged.
+    made.write("new.rs", "changed");
+    let base = chosen(&discover(made.root()), &CiHints::default());
+    assert_eq!(base.spec, "HEAD");
+    assert_eq!(base.commit.id.as_str(), made.git(&["rev-parse", "HEAD"]).trim());
 }
 
 #[test]

@@ -116,6 +116,23 @@ fn killed_runs_of_other_slots_are_swept_too_and_running_ones_left_alone() {
 }
 
 #[test]
+fn registrations_of_another_cache_are_swept_when_their_run_is_over() {
+    need_git!();
+    let made = TestRepository::new();
+    let (repository, _) = open(&made);
+    let elsewhere = SlotRoot::new(&made.beside("elsewhere"), &repository).unwrap();
+    killed_run(&made);
+    elsewhere.sweep().unwrap();
+    assert!(!made.root().join(".git/worktrees").exists());
+    let (_, root) = open(&made);
+    let slot = root.acquire().unwrap();
+    let running = slot.checkout("base", Content::Commit(repository.head().unwrap()), &GO_ON).unwrap();
+    elsewhere.sweep().unwrap();
+    assert_eq!(made.git(&["worktree", "list"]).lines().count(), 2);
+    running.remove().unwrap();
+}
+
+#[test]
 fn registrations_of_a_cache_that_was_deleted_are_swept() {
     need_git!();
     let made = TestRepository::new();

@@ -44,7 +44,7 @@ pub(super) fn sha256_of(path: &Path) -> std::io::Result<String> {
 }
 
 /// Which of these words occur in the file.
-pub(super) fn words_in(path: &Path, words: &[&str]) -> std::io::Result<Vec<bool>> {
+pub fn words_in(path: &Path, words: &[&str]) -> std::io::Result<Vec<bool>> {
     let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
     search(&mut fs_err::File::open(path)?, &words, CHUNK, |_| {})
 }
@@ -89,6 +89,11 @@ mod tests {
         for chunk in 1..bytes.len() + 2 {
             let artifact = Artifact::scan(&mut &bytes[..], chunk).expect("memory can be read");
             assert_eq!(artifact.markers, [Marker::Criterion, Marker::Tango], "chunk {chunk}");
+        }
+        for &marker in Marker::ALL {
+            let program = [b"\x7fELF..".as_slice(), marker.bytes(), b"\0tail"].concat();
+            let artifact = Artifact::scan(&mut &program[..], CHUNK).expect("memory can be read");
+            assert_eq!(artifact.markers, [marker]);
         }
         let none = Artifact::scan(&mut &b"CRITERION HOME"[..], 4).expect("memory can be read");
         assert_eq!(none.markers, []);

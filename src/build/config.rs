@@ -109,14 +109,46 @@ impl CargoConfig {
         found
     }
 
-    /// `build.target`, when it is one triple.
-    pub(super) fn build_target(&self) -> Option<String> {
-        let find = |layer: &Layer| match layer.table.get("build")?.get("target")? {
+    /// The triple or file of a triple that is built for, where one is chosen: `--target`, else `build.target` when it is
+    /// one.
+    pub(super) fn target(&self, settings: &CargoSettings) -> Option<String> {
+        let one = |value: &Value| match value {
             Value::String(target) => Some(target.clone()),
             Value::Array(targets) if targets.len() == 1 => targets[0].as_str().map(str::to_owned),
             _ => None,
         };
-        self.layers.iter().find_map(find)
+        let chosen = settings.target.clone().map(|target| (target, None));
+        chosen.or_else(|| self.build(settings, "target", one)).map(|(target, _)| target)
+    }
+
+    /// The compiler: `RUSTC`, else `build.rustc`.
+    pub(super) fn rustc(&self, settings: &CargoSettings) -> OsString {
+        if let Some(program) = settings.variable("RUSTC") {
+            return program.to_owned();
+        }
+        match self.build(settings, "rustc", |value| value.as_str().map(str::to_owned)) {
+            None => "rustc".into(),
+            Some((program, None)) => program.into(),
+            Some((program, Some(root))) => rooted(vec![program], root).remove(0),
+        }
+    }
+
+    /// A key of `[build]`, with what a relative path starts from where it is known: `--config` beats the variable, and
+    /// that the files.
+    fn build(
+        &self,
+        settings: &CargoSettings,
+        key: &str,
+        read: impl Fn(&Value) -> Option<String>,
+    ) -> Option<(String, Option<&Path>)> {
+        let find = |argument: bool| {
+            self.layers.iter().filter(move |layer| layer.argument == argument).find_map(|layer| {
+                Some((read(layer.table.get("build")?.get(key)?)?, Some(layer.root.as_path())))
+            })
+        };
+        let variable = format!("CARGO_BUILD_{}", key.to_uppercase());
+        let of_variable = || Some((settings.variable(&variable)?.to_str()?.to_owned(), None));
+        find(true).or_else(of_variable).or_else(|| find(false))
     }
 
     /// The words to put before a program of this triple. `cfgs` is asked only when a `target.'cfg(…)'.runner` exists.
@@ -350,5 +382,25 @@ mod tests {
         let place = place(&[("outer/tree/.cargo/config.toml", "[env")]);
         let error = CargoConfig::load(&place.settings, &place.root.join("outer/tree")).expect_err("torn");
         assert!(error.to_string().contains("outer/tree/.cargo/config.toml"), "{error}");
+    }
+
+    #[test]
+    fn compiler_and_target_come_from_arguments_then_variables_then_files() {
+        let files = [(".cargo/config.toml", "[build]\nrustc = \"tools/rustc\"\ntarget = \"of-file\"\n")];
+        let mut place = place(&files);
+        let found = |place: &Place| {
+            let config = CargoConfig::load(&place.settings, &place.root).expect("it can be read");
+            (config.rustc(&place.settings), config.target(&place.settings))
+        };
+        let own = OsString::from(place.root.join("tools/rustc"));
+        assert_eq!(found(&place), (own, Some("of-file".to_owned())));
+        place.settings.env.push(("CARGO_BUILD_RUSTC".into(), "of-variable".into()));
+        place.settings.env.push(("CARGO_BUILD_TARGET".into(), "of-variable".into()));
+        assert_eq!(found(&place), ("of-variable".into(), Some("of-variable".to_owned())));
+        place.settings.config = vec!["build.rustc = 'argument'".into(), "build.target = ['argument']".into()];
+        assert_eq!(found(&place), ("argument".into(), Some("argument".to_owned())));
+        place.settings.env.push(("RUSTC".into(), "strongest".into()));
+        place.settings.target = Some("flag".to_owned());
+        assert_eq!(found(&place), ("strongest".into(), Some("flag".to_owned())));
     }
 }

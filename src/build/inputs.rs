@@ -107,10 +107,26 @@ pub fn changed_files(base: &[TreeFile], head: &[TreeFile]) -> Vec<PathBuf> {
     paths
 }
 
-/// The names of the changed files that count only where somebody names them. A launch may name any file, sources too.
-pub fn named_files(changed: &[PathBuf]) -> Vec<String> {
-    let named = changed.iter().filter(|path| role(path) != Role::Data);
-    named.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect()
+/// The changed files that count only where somebody names them. A launch may name any file, sources too.
+pub fn named_files(changed: &[PathBuf]) -> Vec<PathBuf> {
+    changed.iter().filter(|path| role(path) != Role::Data).cloned().collect()
+}
+
+/// Whether a word of a launch names one of these files, or a directory that one of them is in.
+pub fn names_any(word: &str, files: &[PathBuf]) -> bool {
+    let between = |c: char| c.is_whitespace() || "/\\=,:;'\"".contains(c);
+    let parts: Vec<&str> = word.split(between).collect();
+    let is_part = |name: &OsStr| name.to_str().is_some_and(|name| parts.contains(&name));
+    // A path that ends at the root, or leads upwards, has everything below it; a pattern may fit anything.
+    let last = parts.iter().rev().find(|part| !part.is_empty());
+    if last.is_some_and(|last| [".", "..", "${root}", "${head_root}"].contains(last)) || word.contains('*') {
+        return !files.is_empty();
+    }
+    files.iter().any(|file| {
+        let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let directories = file.parent().into_iter().flat_map(Path::iter);
+        (!name.is_empty() && word.contains(name)) || directories.into_iter().any(is_part)
+    })
 }
 
 /// How the programs of one target compare.
@@ -199,23 +215,26 @@ fn changed_input(
             partners.extend([path, other]);
         }
     }
-    let is_named = |word: &str| -> Result<bool, BuildError> {
+    // The files are large and are read once for all of these words.
+    let are_named = |words: &[&str]| -> Result<Vec<bool>, BuildError> {
+        let mut named = vec![false; words.len()];
         for path in &partners {
-            if words_in(path, &[word]).map_err(io())?[0] {
-                return Ok(true);
-            }
+            let found = words_in(path, words).map_err(io())?;
+            named.iter_mut().zip(found).for_each(|(named, found)| *named |= found);
         }
-        Ok(false)
+        Ok(named)
     };
-    for path in changed.iter().filter(|path| role(path) == Role::Named) {
-        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        if is_named(name)? {
-            return Ok(Some(format!("{} differs, and the program names it", path.display())));
-        }
+    let documents: Vec<&PathBuf> = changed.iter().filter(|path| role(path) == Role::Named).collect();
+    let names = documents.iter().map(|path| path.file_name().and_then(OsStr::to_str).unwrap_or_default());
+    let words: Vec<&str> = names.chain(["OUT_DIR", "/build/"]).collect();
+    let named = are_named(&words)?;
+    let (named, looks_at_generated) = named.split_at(documents.len());
+    if let Some((path, _)) = documents.iter().zip(named).find(|(_, named)| **named) {
+        return Ok(Some(format!("{} differs, and the program names it", path.display())));
     }
     let mut failure = None;
     let variable = base.recipe.difference(&head.recipe, &mut |name| {
-        is_named(name).unwrap_or_else(|error| {
+        are_named(&[name]).map(|named| named[0]).unwrap_or_else(|error| {
             failure = Some(error);
             false
         })
@@ -226,7 +245,7 @@ fn changed_input(
     if let Some(name) = variable {
         return Ok(Some(format!("the environment variable {name} differs, and may be read")));
     }
-    if is_named("OUT_DIR")? || is_named("/build/")? {
+    if looks_at_generated.contains(&true) {
         return generated(base_side, head_side);
     }
     Ok(None)
@@ -345,6 +364,32 @@ mod tests {
             "tests/spec.md",
         ] {
             assert_eq!(role(Path::new(path)), Role::Data, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_word_names_a_file_and_every_directory_above_it() {
+        let files = ["docs/guide.md", "crates/a/README.md"].map(PathBuf::from);
+        for word in [
+            "${root}/docs",
+            "docs",
+            "./docs/",
+            "--from=docs",
+            "--from=${head_root}/docs,x",
+            "crates/a",
+            "${root}",
+            ".",
+            "../..",
+            "${env:HERE}/docs",
+            "guide.md",
+            "cat README.md",
+            "cat *.md",
+        ] {
+            assert!(names_any(word, &files), "{word}");
+            assert!(!names_any(word, &[]), "{word}");
+        }
+        for word in ["", "--documents", "doc", "docsx/y", "--release", "${workdir}", "1.5", "${env:docs}"] {
+            assert!(!names_any(word, &files), "{word}");
         }
     }
 

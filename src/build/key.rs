@@ -195,8 +195,12 @@ mod tests {
     }
 
     fn key(case: &Case) -> BuildKey {
-        let toolchain =
-            ToolchainInfo { rustc: case.rustc.clone(), cargo: "cargo 1".to_owned(), host: "h".to_owned() };
+        let toolchain = ToolchainInfo {
+            rustc: case.rustc.clone(),
+            cargo: "cargo 1".to_owned(),
+            host: "h".to_owned(),
+            target: "h".to_owned(),
+        };
         let target =
             TargetId { package: "p".to_owned(), kind: TargetKind::Bench, target: case.target.clone() };
         let parts = KeyParts {

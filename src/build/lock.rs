@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::process::ask;
+use super::process::ask_long;
 use super::{BuildError, BuildPlace, CargoSettings, LockFile, Workspace};
 
 /// Where the lock file of a build comes from.
@@ -69,7 +69,7 @@ pub fn settle_lock(
     let update = |settings: &CargoSettings| {
         let mut command = settings.cargo("update", &place.cwd());
         command.args(["--workspace", "--quiet", "--manifest-path"]).arg(&manifest);
-        ask(&mut command, "settle the lock file").map(drop)
+        ask_long(settings, &command, "settle the lock file").map(drop)
     };
     let offline = CargoSettings { offline: true, ..settings.clone() };
     match update(&offline) {

@@ -24,13 +24,13 @@ mod target;
 mod toolchain;
 mod watched;
 
-pub use artifact::Artifact;
+pub use artifact::{Artifact, words_in};
 pub use compile::{BuildPlace, Built, TargetFailure, build_targets};
 pub use dependencies::{DependencyChange, LockFile, dependency_changes};
 pub use error::BuildError;
 pub use freshness::{TIMES_FILE, TimesKept, TreeFile, restore_times};
 pub use identity::{Image, Likeness};
-pub use inputs::{Comparability, Located, changed_files, compare, named_files};
+pub use inputs::{Comparability, Located, changed_files, compare, named_files, names_any};
 pub use key::{BuildKey, KeyParts, build_key};
 pub use layout::{Layout, Matching, PackageLayout, TargetLayout};
 pub use lock::{LockOrigin, lock_path, prepare_lock, settle_lock};

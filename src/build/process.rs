@@ -1,18 +1,21 @@
 //! Starting cargo: its answer read as it comes, its end on the stop flag.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::BuildError;
+use super::{BuildError, CargoSettings};
 
 /// How often the stop flag is looked at.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How long the guard may take to end cargo.
+const GUARD_TIME: Duration = Duration::from_secs(1);
 
 /// Where cargo's progress and the compiler's messages go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +40,53 @@ pub(super) fn ask(command: &mut Command, action: &'static str) -> Result<Vec<u8>
         .stdin(Stdio::null())
         .output()
         .map_err(|source| BuildError::Start { command: display(command), source })?;
+    answer(command, action, output)
+}
+
+/// The same of a question that may take long, since it may go out to a registry: below the guard, and ended by the stop
+/// flag.
+pub(super) fn ask_long(
+    settings: &CargoSettings,
+    command: &Command,
+    action: &'static str,
+) -> Result<Vec<u8>, BuildError> {
+    let guard = settings.guard.as_deref();
+    let mut child = guarded(command, guard)
+        .stdin(if guard.is_some() { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|source| BuildError::Start { command: display(command), source })?;
+    let held = child.stdin.take();
+    let stdout = child.stdout.take().map(read_apart);
+    let stderr = child.stderr.take().map(read_apart);
+    let status = loop {
+        match child.try_wait().map_err(BuildError::io("wait for cargo"))? {
+            Some(status) => break status,
+            None if settings.stop.load(Ordering::SeqCst) => {
+                end(&mut child, held);
+                return Err(BuildError::Interrupted);
+            }
+            None => thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    let bytes = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
+        reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+    };
+    answer(command, action, Output { status, stdout: bytes(stdout), stderr: bytes(stderr) })
+}
+
+/// Reads to the end beside what else goes on, so that a full pipe stops nobody.
+fn read_apart(mut source: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What cannot be read is missing in a message.
+        let _ = source.read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+fn answer(command: &Command, action: &'static str, output: Output) -> Result<Vec<u8>, BuildError> {
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -78,7 +128,7 @@ pub(super) fn run(
         .spawn()
         .map_err(|source| BuildError::Start { command: display(command), source })?;
     // Open as long as we are there: its end tells the guard that we are not.
-    let _held = child.stdin.take();
+    let mut held = child.stdin.take();
     let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -97,7 +147,7 @@ pub(super) fn run(
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if stop.load(Ordering::SeqCst) {
-            end(&mut child);
+            end(&mut child, held.take());
             return Err(BuildError::Interrupted);
         }
     }
@@ -106,7 +156,7 @@ pub(super) fn run(
         match child.try_wait().map_err(BuildError::io("wait for cargo"))? {
             Some(status) => break status,
             None if stop.load(Ordering::SeqCst) => {
-                end(&mut child);
+                end(&mut child, held.take());
                 return Err(BuildError::Interrupted);
             }
             None => thread::sleep(Duration::from_millis(2)),
@@ -146,7 +196,15 @@ pub(super) fn display(command: &Command) -> String {
 
 /// Ends cargo with its compilers and build scripts. Only the terminal's Ctrl-C reaches them by itself; a signal to us
 /// alone, as CI systems send it, does not.
-fn end(child: &mut Child) {
+fn end(child: &mut Child, held: Option<ChildStdin>) {
+    // Where no process is known but the guard, only it can reach cargo.
+    if !cfg!(target_os = "linux") && held.is_some() {
+        drop(held);
+        let started = Instant::now();
+        while started.elapsed() < GUARD_TIME && matches!(child.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
     crate::measure::kill_tree(child);
     // Nothing is left to do when either fails: the process is gone.
     let _ = child.kill();
@@ -166,8 +224,6 @@ fn ended_by_user(_: ExitStatus) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     #[test]
@@ -175,6 +231,25 @@ mod tests {
         let mut command = Command::new("cargo");
         command.args(["build", "--config", "env.A=\"it's\"", ""]);
         assert_eq!(display(&command), r#"cargo build --config 'env.A="it'\''s"' ''"#);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_set_stop_flag_ends_a_long_question_and_its_answer_is_read_whole() {
+        let toolchain = crate::build::Toolchain { cargo: "cargo".into(), rustup_toolchain: None };
+        let settings = CargoSettings::new(toolchain, Vec::new());
+        let shell = |text: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", text]).env("PATH", std::env::var_os("PATH").expect("tests run with one"));
+            command
+        };
+        let told = ask_long(&settings, &shell("head -c 200000 /dev/zero; echo no >&2"), "ask");
+        assert_eq!(told.expect("it ends well").len(), 200_000);
+        let refused = ask_long(&settings, &shell("echo no >&2; exit 3"), "ask").expect_err("it does not");
+        assert!(matches!(&refused, BuildError::Refused { stderr, .. } if stderr == "no"), "{refused}");
+        settings.stop.store(true, Ordering::SeqCst);
+        let stopped = ask_long(&settings, &shell("exec sleep 60"), "ask");
+        assert!(matches!(stopped, Err(BuildError::Interrupted)), "{stopped:?}");
     }
 
     #[cfg(unix)]

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::Toolchain;
 
@@ -43,6 +45,8 @@ pub struct CargoSettings {
     pub host: Option<String>,
     /// Our own executable, which starts cargo in place of us and ends it when we are killed; see [`super::guard`].
     pub guard: Option<PathBuf>,
+    /// Ends what may take long when it is set.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl CargoSettings {
@@ -66,6 +70,7 @@ impl CargoSettings {
             color: None,
             host: None,
             guard: None,
+            stop: Arc::default(),
         }
     }
 

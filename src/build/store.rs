@@ -4,10 +4,12 @@
 //! at, with a record of how they are started. It is only ever used behind the same fixed path, in the same slot, whose
 //! lock the run holds; so nobody else writes here. Every byte is checked against the record before it is used.
 
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use filetime::FileTime;
 use serde::{Deserialize, Serialize};
@@ -20,14 +22,12 @@ use super::watched::{watched_names, watched_now};
 use super::{Artifact, BuildError, BuildPlace, Built, BuiltTarget, CargoSettings, Layout};
 use crate::harness::contract::Executable;
 use crate::suite::identity::TargetId;
+use files::{Needed, copy, is_executable, lay_out, needed, was_changed};
 
 /// The record's name in an entry. Its time is when the entry was last used.
 pub const RECORD_FILE: &str = "record.json";
 
-const VERSION: u32 = 1;
-
-/// What build scripts generated beyond this is not kept, nor are the executables that go with it. Bytes.
-const ENTRY_LIMIT: u64 = 1 << 30;
+const VERSION: u32 = 2;
 
 /// The kept executables of one slot.
 #[derive(Debug, Clone)]
@@ -84,6 +84,8 @@ struct Record {
     files: BTreeMap<PathBuf, KeptFile>,
     /// The same; a directory may be empty.
     directories: BTreeSet<PathBuf>,
+    /// The same, with what the symbolic links say, which is kept as it is and never followed.
+    links: BTreeMap<PathBuf, PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -182,7 +184,9 @@ impl Store {
         }
         let Some(targets) = kept_targets(built) else { return Ok(false) };
         let io = || BuildError::io("keep executables");
-        let Some((files, directories)) = files_of(&targets, place).map_err(io())? else { return Ok(false) };
+        let Some(Needed { files, directories, links }) = needed(&targets, place).map_err(io())? else {
+            return Ok(false);
+        };
         let watched = watched_names(&place.target).map_err(io())?;
         let mut record = Record {
             version: VERSION,
@@ -194,6 +198,7 @@ impl Store {
             targets,
             files: BTreeMap::new(),
             directories,
+            links,
         };
         fs_err::create_dir_all(&self.directory).map_err(io())?;
         let partial = tempfile::Builder::new().prefix("partial-").tempdir_in(&self.directory).map_err(io())?;
@@ -253,7 +258,7 @@ impl Record {
                 &self.layout,
                 &self.lock,
             ),
-            (&self.watched, &self.targets, &self.files, &self.directories),
+            (&self.watched, &self.targets, &self.files, &self.directories, &self.links),
         ))?;
         Ok(hexadecimal(&Sha256::digest(text)))
     }
@@ -307,95 +312,4 @@ fn kept_targets(built: &Built) -> Option<Vec<KeptTarget>> {
         })
     };
     built.targets.iter().map(one).collect()
-}
-
-/// The files and directories the targets need when they run, relative to the target directory. `None`: one lies
-/// elsewhere, or they are too large.
-fn files_of(
-    targets: &[KeptTarget],
-    place: &BuildPlace,
-) -> std::io::Result<Option<(BTreeSet<PathBuf>, BTreeSet<PathBuf>)>> {
-    let mut files = BTreeSet::new();
-    let mut directories = BTreeSet::new();
-    for target in targets {
-        let paths = target.programs.values().chain(target.libraries.values()).chain([&target.path]);
-        for path in paths {
-            let Ok(relative) = path.strip_prefix(&place.live_target) else { return Ok(None) };
-            files.insert(relative.to_owned());
-        }
-        for path in target.generated.values() {
-            let Ok(relative) = path.strip_prefix(&place.live_target) else { return Ok(None) };
-            directories.insert(relative.to_owned());
-        }
-    }
-    let mut bytes = 0;
-    let mut waiting: Vec<PathBuf> = directories.iter().cloned().collect();
-    while let Some(directory) = waiting.pop() {
-        let Ok(entries) = place.target.join(&directory).read_dir() else { continue };
-        for entry in entries {
-            let entry = entry?;
-            let relative = directory.join(entry.file_name());
-            let metadata = entry.path().metadata()?;
-            if metadata.is_dir() {
-                directories.insert(relative.clone());
-                waiting.push(relative);
-            } else if relative.to_str().is_some() {
-                bytes += metadata.len();
-                files.insert(relative);
-            }
-            if ENTRY_LIMIT < bytes {
-                return Ok(None);
-            }
-        }
-    }
-    Ok(Some((files, directories)))
-}
-
-fn was_changed(relative: &Path) -> String {
-    format!("{} was changed", relative.display())
-}
-
-/// Puts the files of an entry into an empty target directory, and checks each; of the `programs`, which the caller reads
-/// as a whole, only whether they may be run.
-fn lay_out(
-    record: &Record,
-    entry: &Path,
-    target: &Path,
-    programs: &BTreeSet<PathBuf>,
-) -> std::io::Result<()> {
-    if target.symlink_metadata().is_ok() {
-        fs_err::remove_dir_all(target)?;
-    }
-    let is_inside = |path: &&PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
-    if let Some(path) = record.files.keys().chain(&record.directories).find(|path| !is_inside(path)) {
-        return Err(std::io::Error::other(format!("{} leads out of it", path.display())));
-    }
-    for relative in &record.directories {
-        fs_err::create_dir_all(target.join(relative))?;
-    }
-    for (relative, file) in &record.files {
-        let to = target.join(relative);
-        copy(&entry.join("target").join(relative), &to)?;
-        let is_whole = programs.contains(relative) || sha256_of(&to)? == file.sha256;
-        if !is_whole || is_executable(&to) != file.executable {
-            return Err(std::io::Error::other(was_changed(relative)));
-        }
-    }
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs_err::create_dir_all(to.parent().expect("it lies in a target directory"))?;
-    fs_err::copy(from, to).map(drop)
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_path: &Path) -> bool {
-    false
 }

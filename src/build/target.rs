@@ -53,15 +53,13 @@ pub(super) fn surroundings(
     place: &BuildPlace,
     config: &CargoConfig,
 ) -> Result<Surroundings, BuildError> {
-    let chosen = settings.target.clone();
-    let chosen = chosen.or_else(|| Some(settings.variable("CARGO_BUILD_TARGET")?.to_str()?.to_owned()));
-    let chosen = chosen.or_else(|| config.build_target());
+    let chosen = config.target(settings);
     let triple = match chosen.as_ref().or(settings.host.as_ref()) {
         Some(target) => target.clone(),
         None => toolchain_info(settings, &place.cwd())?.host,
     };
     let print = |what: &str| {
-        let mut command = rustc(settings, &place.cwd());
+        let mut command = rustc(settings, config, &place.cwd());
         command.args(["--print", what, "--target", &triple]);
         ask(&mut command, "ask rustc for the target")
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

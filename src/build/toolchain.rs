@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::config::CargoConfig;
 use super::process::{self, ask};
 use super::settings::variable;
 use super::{BuildError, CargoSettings};
@@ -26,6 +27,8 @@ pub struct ToolchainInfo {
     pub cargo: String,
     /// The host triple.
     pub host: String,
+    /// The triple that is built for.
+    pub target: String,
 }
 
 impl Toolchain {
@@ -93,14 +96,16 @@ impl Toolchain {
 /// The versions of what builds in `cwd`.
 pub fn toolchain_info(settings: &CargoSettings, cwd: &Path) -> Result<ToolchainInfo, BuildError> {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_owned();
-    let rustc = text(ask(rustc(settings, cwd).arg("-vV"), "ask rustc for its version")?);
+    let config = CargoConfig::load(settings, &cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()))?;
+    let rustc = text(ask(rustc(settings, &config, cwd).arg("-vV"), "ask rustc for its version")?);
     let mut command = settings.toolchain.command(&settings.toolchain.cargo, &settings.env, cwd);
     let cargo = text(ask(command.arg("-V"), "ask cargo for its version")?);
     let host =
         rustc.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).ok_or_else(|| {
             BuildError::Answer { command: "rustc -vV".to_owned(), reason: "no line `host:`".to_owned() }
         })?;
-    Ok(ToolchainInfo { rustc, cargo, host })
+    let target = config.target(settings).unwrap_or_else(|| host.clone());
+    Ok(ToolchainInfo { rustc, cargo, host, target })
 }
 
 /// What `PROGRAM --version` says, in one line.
@@ -110,9 +115,8 @@ pub fn version_of(program: &str, env: &[(OsString, OsString)], cwd: &Path) -> Re
 }
 
 /// The compiler cargo will take, without arguments.
-pub(super) fn rustc(settings: &CargoSettings, cwd: &Path) -> Command {
-    let program = settings.variable("RUSTC").unwrap_or(OsStr::new("rustc"));
-    settings.toolchain.command(program, &settings.env, cwd)
+pub(super) fn rustc(settings: &CargoSettings, config: &CargoConfig, cwd: &Path) -> Command {
+    settings.toolchain.command(config.rustc(settings), &settings.env, cwd)
 }
 
 #[cfg(all(test, unix))]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Context;
-use super::hooks::Hooks;
-use super::planning::{Together, evidence};
+use super::hooks::{Commands, Hooks, Owner};
+use super::planning::{Against, Together, evidence};
 use super::program::{Program, program};
 use super::programs::Programs;
 use crate::error::Error;
@@ -34,6 +34,12 @@ pub(super) struct Benchmarks {
     pub(super) counted: BTreeSet<usize>,
     /// That whose instructions are asked for and cannot be counted, with the reason.
     pub(super) not_counted: Vec<(usize, String)>,
+    /// The setups that the planned benchmarks need, with the places of their evidence.
+    pub(super) setups: Vec<(usize, Owner, Commands)>,
+    /// Errors of benchmarks that are measured all the same, for head's budgets.
+    pub(super) errors: Vec<(usize, BenchmarkError)>,
+    /// Whether the user ended it before all was found.
+    pub(super) interrupted: bool,
 }
 
 /// Finds the harness of every program, lists its benchmarks, and plans the runs.
@@ -43,7 +49,8 @@ pub(super) struct Finder<'a, 'e> {
     pub(super) programs: &'a Programs,
     pub(super) head_tree: &'a Path,
     pub(super) live_tree: &'a Path,
-    pub(super) work_directory: &'a Path,
+    /// The number of the variant that is looked at, from 1.
+    pub(super) variant: usize,
     pub(super) executor: &'e mut dyn Executor,
     pub(super) hooks: &'e mut Hooks,
     pub(super) slot: &'a Slot,
@@ -55,18 +62,26 @@ pub(super) struct Finder<'a, 'e> {
 }
 
 impl<'a> Finder<'a, '_> {
-    /// Goes through all targets of the suite.
+    /// Goes through all targets of the suite. Those that an interrupt leaves over have a row that says so.
     ///
     /// # Errors
     ///
-    /// A configuration mistake that only shows with the harness known, or an interrupt.
+    /// A configuration mistake that only shows with the harness known.
     pub(super) fn find(mut self) -> Result<Benchmarks, Error> {
-        for target in self.suite.targets() {
-            for variant in &target.variants {
-                if self.context.environment.is_interrupted() {
-                    return Err(Error::Interrupted);
+        let suite = self.suite;
+        let all =
+            suite.targets().iter().flat_map(|target| target.variants.iter().map(move |it| (target, it)));
+        for (target, variant) in all {
+            self.variant += 1;
+            self.found.interrupted |= self.context.environment.is_interrupted();
+            if !self.found.interrupted {
+                match self.find_in(target, variant) {
+                    Err(Error::Interrupted) => self.found.interrupted = true,
+                    outcome => outcome?,
                 }
-                self.find_in(target, variant)?;
+            }
+            if self.found.interrupted {
+                self.whole_target_fails(target, variant, interrupted());
             }
         }
         for target in &self.programs.removed {
@@ -83,8 +98,10 @@ impl<'a> Finder<'a, '_> {
         let (base, head) = match (base.transpose(), head.transpose()) {
             (Ok(base), Ok(head)) => (base, head),
             (Err(trouble), Ok(Some(head))) if trouble.kind == ErrorKind::Unsupported => {
-                self.base_is_unreadable(target, variant, &head, &trouble);
-                return Ok(());
+                return self.not_comparable(target, variant, &head, &unreadable(&trouble));
+            }
+            (Err(trouble), Ok(Some(head))) if trouble.kind == ErrorKind::BuildFailed => {
+                return self.base_is_unbuilt(target, variant, &head, *trouble);
             }
             // One error is enough to see; head's is the one the user can mend.
             (_, Err(trouble)) | (Err(trouble), _) => {
@@ -99,12 +116,18 @@ impl<'a> Finder<'a, '_> {
                 "its harness changed: the built-in one in base, {} in head, so there is nothing to compare with",
                 head.harness
             );
-            let harness = head.harness.as_str();
-            self.row(&target.id, &variant.variant, harness, Presence::NotComparable, Some(note), None);
-            return Ok(());
+            return self.not_comparable(target, variant, head, &note);
         }
         match (base, head) {
-            (None, None) => Ok(()),
+            (None, None) => {
+                let message = format!(
+                    "{} is not part of the snapshot (ignored by git?); see `snapshot_include`",
+                    target.id
+                );
+                let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
+                self.whole_target_fails(target, variant, trouble);
+                Ok(())
+            }
             // Head's suite lists it and head does not have it: the suite is that of another tree.
             (Some(base), None) => {
                 self.row(&target.id, &variant.variant, base.harness.as_str(), Presence::Removed, None, None);
@@ -116,9 +139,7 @@ impl<'a> Finder<'a, '_> {
                     "its harness changed: {} in base, {} in head, so their numbers cannot be compared",
                     base.harness, head.harness
                 );
-                let harness = head.harness.as_str();
-                self.row(&target.id, &variant.variant, harness, Presence::NotComparable, Some(note), None);
-                Ok(())
+                self.not_comparable(target, variant, &head, &note)
             }
             (Some(base), Some(head)) => self.listed(target, variant, Some(base), head),
         }
@@ -143,25 +164,12 @@ impl<'a> Finder<'a, '_> {
         let (base_ids, head_ids) = match (ids, head_ids) {
             (Ok(base_ids), Ok(head_ids)) => (base_ids, head_ids),
             (Err(trouble), Ok(_)) if trouble.kind == ErrorKind::Unsupported => {
-                self.base_is_unreadable(target, variant, &head, &trouble);
-                return Ok(());
+                return self.not_comparable(target, variant, &head, &unreadable(&trouble));
             }
-            (_, Err(trouble)) | (Err(trouble), _) => {
-                if trouble.kind == ErrorKind::Interrupted {
-                    return Err(Error::Interrupted);
-                }
-                self.whole_target_fails(target, variant, *trouble);
-                return Ok(());
-            }
+            (_, Err(trouble)) | (Err(trouble), _) => return self.list_failed(target, variant, *trouble),
         };
         if base_ids.is_empty() && head_ids.is_empty() {
-            let message = format!(
-                "{} lists no benchmark; {}, or take the target out with `--bench`",
-                target.id,
-                head.harness.without_benchmarks()
-            );
-            let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
-            self.whole_target_fails(target, variant, trouble);
+            self.lists_nothing(target, variant, &head);
             return Ok(());
         }
         self.listed.push((target.id.clone(), base_ids.iter().chain(&head_ids).cloned().collect()));
@@ -171,12 +179,90 @@ impl<'a> Finder<'a, '_> {
         };
         for id in &head_ids {
             let base = base.as_ref().filter(|_| base_ids.contains(id));
+            let base = base.map_or(Against::Nothing, Against::Base);
             let further = further.iter().filter(|(_, ids)| ids.contains(id)).map(|(program, _)| program);
             self.plan(target, variant, id, base, Some(&head), &further.collect::<Vec<_>>())?;
         }
         for id in base_ids.iter().filter(|id| !head_ids.contains(id)) {
-            self.plan(target, variant, id, base.as_ref(), None, &[])?;
+            let base = base.as_ref().map_or(Against::Nothing, Against::Base);
+            self.plan(target, variant, id, base, None, &[])?;
         }
+        Ok(())
+    }
+
+    /// Head cannot be compared with base: what of it was asked for is measured alone.
+    fn not_comparable(
+        &mut self,
+        target: &TargetPlan,
+        variant: &VariantPlan,
+        head: &Program<'_>,
+        note: &str,
+    ) -> Result<(), Error> {
+        let ids = match self.ids(target, variant, head) {
+            Ok(ids) => ids,
+            Err(trouble) => return self.list_failed(target, variant, *trouble),
+        };
+        if ids.is_empty() {
+            self.lists_nothing(target, variant, head);
+        }
+        for id in &ids {
+            self.plan(target, variant, id, Against::Incomparable(note), Some(head), &[])?;
+        }
+        Ok(())
+    }
+
+    /// Base does not build, which is an error whatever head does; its budgets are measured for the report.
+    fn base_is_unbuilt(
+        &mut self,
+        target: &TargetPlan,
+        variant: &VariantPlan,
+        head: &Program<'_>,
+        trouble: BenchmarkError,
+    ) -> Result<(), Error> {
+        let mut limited = Vec::new();
+        let listed = self.ids(target, variant, head);
+        if let Err(other) = &listed
+            && other.kind == ErrorKind::Interrupted
+        {
+            return Err(Error::Interrupted);
+        }
+        for id in listed.unwrap_or_default() {
+            let harness = head.harness.as_str();
+            let resolved = self.suite.benchmark(&target.id, &variant.variant, &id, harness)?;
+            if resolved.is_some_and(|resolved| !resolved.settings.budgets.is_empty()) {
+                limited.push(id);
+            }
+        }
+        if limited.is_empty() {
+            self.whole_target_fails(target, variant, trouble);
+            return Ok(());
+        }
+        for id in limited {
+            self.plan(target, variant, &id, Against::Unbuilt(&trouble), Some(head), &[])?;
+        }
+        Ok(())
+    }
+
+    fn lists_nothing(&mut self, target: &TargetPlan, variant: &VariantPlan, head: &Program<'_>) {
+        let message = format!(
+            "{} lists no benchmark; {}, or take the target out with `--bench`",
+            target.id,
+            head.harness.without_benchmarks()
+        );
+        let trouble = BenchmarkError { kind: ErrorKind::MeasuredNothing, message, stderr: None };
+        self.whole_target_fails(target, variant, trouble);
+    }
+
+    fn list_failed(
+        &mut self,
+        target: &TargetPlan,
+        variant: &VariantPlan,
+        trouble: BenchmarkError,
+    ) -> Result<(), Error> {
+        if trouble.kind == ErrorKind::Interrupted {
+            return Err(Error::Interrupted);
+        }
+        self.whole_target_fails(target, variant, trouble);
         Ok(())
     }
 
@@ -220,21 +306,6 @@ impl<'a> Finder<'a, '_> {
         self.row(&target.id, &variant.variant, harness, Presence::Compared, None, Some(trouble));
     }
 
-    /// Base's harness is one that cannot be measured. Nobody can mend a commit of the past, and the change that takes up
-    /// a better harness must be able to pass.
-    fn base_is_unreadable(
-        &mut self,
-        target: &TargetPlan,
-        variant: &VariantPlan,
-        head: &Program<'_>,
-        trouble: &BenchmarkError,
-    ) {
-        let note =
-            format!("base cannot be measured, so there is nothing to compare with: {}", trouble.message);
-        let harness = head.harness.as_str();
-        self.row(&target.id, &variant.variant, harness, Presence::NotComparable, Some(note), None);
-    }
-
     /// One row for a whole target.
     fn row(
         &mut self,
@@ -252,4 +323,16 @@ impl<'a> Finder<'a, '_> {
         evidence.error = error;
         self.found.evidence.push(evidence);
     }
+}
+
+/// Base's harness is one that cannot be measured. Nobody can mend a commit of the past, and the change that takes up a
+/// better harness must be able to pass.
+fn unreadable(trouble: &BenchmarkError) -> String {
+    format!("base cannot be measured, so there is nothing to compare with: {}", trouble.message)
+}
+
+/// The error of what an interrupt left over.
+pub(super) fn interrupted() -> BenchmarkError {
+    let message = "interrupted before it was measured".to_owned();
+    BenchmarkError { kind: ErrorKind::Interrupted, message, stderr: None }
 }

@@ -11,7 +11,7 @@ use super::targets::{left_behind, named_as_in_head, removed_targets, wanted};
 use super::{Command, Context};
 use crate::build::{
     self, BuildKey, BuildManifest, BuildPlace, Built, CargoSettings, Facts, Found, KeyParts, Layout,
-    Matching, Store, ToolchainInfo,
+    Matching, Store, ToolchainInfo, Workspace,
 };
 use crate::error::Error;
 use crate::report::model::RevisionBuild;
@@ -77,9 +77,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Builds head from its checkout, then checks out and builds base and what is further asked for; then compares the
-    /// programs.
-    pub(super) fn build(mut self, head_checkout: Checkout, chosen: &Chosen) -> Result<Programs, Error> {
-        let head = self.build_head(&head_checkout, &chosen.head)?;
+    /// programs. Head's workspace may be known already.
+    pub(super) fn build(
+        mut self,
+        (head_checkout, workspace): (Checkout, Option<Workspace>),
+        chosen: &Chosen,
+    ) -> Result<Programs, Error> {
+        let head = self.build_head(&head_checkout, workspace, &chosen.head)?;
         let mut sides = Vec::new();
         let mut removed = Vec::new();
         let mut dependency_changes = Vec::new();
@@ -136,11 +140,20 @@ impl<'a> Builder<'a> {
         Ok(programs)
     }
 
-    fn build_head(&mut self, checkout: &Checkout, side: &Side) -> Result<Head, Error> {
+    fn build_head(
+        &mut self,
+        checkout: &Checkout,
+        workspace: Option<Workspace>,
+        side: &Side,
+    ) -> Result<Head, Error> {
         let context = self.context;
         let place = self.point(side, &side.name)?;
-        let workspace =
-            build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.cwd())?;
+        let workspace = match workspace {
+            Some(workspace) => workspace,
+            None => {
+                build::cargo_metadata(self.cargo, &place.live_tree.join(&context.manifest), &place.cwd())?
+            }
+        };
         let layout = Layout::of(&workspace)?;
         // A lock file that git ignores is part of the user's tree all the same: all sides get its versions.
         let user_lock = context.repository.root().join(&context.manifest).with_file_name("Cargo.lock");
@@ -151,9 +164,12 @@ impl<'a> Builder<'a> {
         let manifest = BuildManifest::read(&place.tree.join(&context.manifest))?;
         let head = Head { place, layout, manifest, built, lock, lock_path };
         // What is head today is base tomorrow.
-        let as_committed = !checkout.dirty && !takes_more_than_its_commit(&side.content);
+        let as_committed = checkout.whole && !checkout.dirty && !takes_more_than_its_commit(&side.content);
         if as_committed && let Some(key) = self.key(side, head.lock.as_deref(), &head)? {
-            self.keep(&key, side, &head.place, &head.built, &head.layout, head.lock.as_deref())?;
+            self.in_use.push(key.clone());
+            if self.store.as_ref().is_some_and(|store| !store.entry(&key).exists()) {
+                self.keep(&key, side, &head.place, &head.built, &head.layout, head.lock.as_deref());
+            }
         }
         Ok(head)
     }
@@ -195,8 +211,12 @@ impl<'a> Builder<'a> {
         let ready = Ready { place: &place, workspace: &workspace, settings: &settings, checkout: &checkout };
         let built = self.lock_and_compile(&ready, &head.lock_path, &wanted, side)?;
         let lock = fs_err::read_to_string(build::lock_path(&workspace)).ok();
-        if let Some(key) = &key {
-            self.keep(key, side, &place, &built, &layout, lock.as_deref())?;
+        if let Some(key) = &key
+            && checkout.whole
+        {
+            // An entry that is there could not be used, so this takes its place.
+            self.in_use.push(key.clone());
+            self.keep(key, side, &place, &built, &layout, lock.as_deref());
         }
         let built = named_as_in_head(built, &matching, &self.targets, &left_behind);
         let side = BuiltSide { place: name.clone(), name, built, left_behind, checkout };
@@ -261,6 +281,7 @@ impl<'a> Builder<'a> {
         Ok(Some(build::build_key(self.cargo, &parts)?))
     }
 
+    /// Keeps a build for later runs. A failure costs their time and no result of this one.
     fn keep(
         &mut self,
         key: &BuildKey,
@@ -269,18 +290,17 @@ impl<'a> Builder<'a> {
         built: &Built,
         layout: &Layout,
         lock: Option<&str>,
-    ) -> Result<(), Error> {
-        self.in_use.push(key.clone());
-        let Some(store) = &self.store else { return Ok(()) };
-        if store.entry(key).exists() {
-            return Ok(());
-        }
+    ) {
+        let Some(store) = &self.store else { return };
         let label = format!("{} {}", side.commit.id.short(), side.commit.subject);
         let facts = Facts { label: &label, layout, lock: lock.unwrap_or_default() };
-        if store.keep(key, place, self.cargo, built, facts)? {
-            self.context.ui.detail("Keeping", format!("the executables of {}", side.label()));
+        match store.keep(key, place, self.cargo, built, facts) {
+            Ok(true) => self.context.ui.detail("Keeping", format!("the executables of {}", side.label())),
+            Ok(false) => {}
+            Err(error) => self
+                .warnings
+                .push(format!("the executables of {} are not kept for later runs: {error}", side.label())),
         }
-        Ok(())
     }
 
     /// Removes the least recently used builds beyond the limit. A failure costs room on a disk and no result.

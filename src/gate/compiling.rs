@@ -6,7 +6,9 @@ use super::builder::Builder;
 use super::choice::Side;
 use super::differences;
 use super::programs::tree_files;
-use crate::build::{self, BuildError, BuildPlace, Built, CargoSettings, Diagnostics, LockOrigin, Workspace};
+use crate::build::{
+    self, BuildError, BuildPlace, Built, CargoSettings, Diagnostics, LockOrigin, TargetFailure, Workspace,
+};
 use crate::error::Error;
 use crate::report::model::RevisionBuild;
 use crate::revision::Checkout;
@@ -63,6 +65,17 @@ impl Builder<'_> {
             Ok(built) => {
                 self.warnings.extend(hint);
                 Ok(built)
+            }
+            // An error of each of their benchmarks: the report, and what is asked of head alone, are worth having all the same.
+            Err(BuildError::Failed { command, exit, started: true, .. }) if side.name != "head" => {
+                self.warnings.extend(hint);
+                let failed = |target: &TargetId| TargetFailure {
+                    target: target.clone(),
+                    command: command.clone(),
+                    exit: exit.clone(),
+                };
+                let targets = targets.iter().map(|target| (target.clone(), Err(failed(target)))).collect();
+                Ok(Built { targets, ..Built::default() })
             }
             Err(error @ BuildError::Failed { .. }) => {
                 let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();

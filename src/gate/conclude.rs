@@ -59,7 +59,7 @@ pub(super) fn toolchain_of(cargo: &CargoSettings, toolchain: &ToolchainInfo) -> 
     Toolchain {
         rustc: toolchain.rustc.lines().next().unwrap_or_default().to_owned(),
         cargo: toolchain.cargo.trim().to_owned(),
-        target: cargo.target.clone().unwrap_or_else(|| toolchain.host.clone()),
+        target: toolchain.target.clone(),
         profile: cargo.profile.clone(),
     }
 }

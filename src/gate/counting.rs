@@ -1,10 +1,11 @@
 //! How instructions are counted for each benchmark that asks for them, or why they cannot be.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::ffi::OsStr;
 
 use super::benchmarks::Benchmarks;
 use super::phase::Placed;
+use super::tools;
 use crate::harness::callgrind::Way;
 use crate::measure::{Counting, Executor, PlannedBenchmark, UnitPlan};
 use crate::stats::quantile::{median, sorted};
@@ -17,8 +18,7 @@ use crate::verdict::evidence::{BenchmarkError, ErrorKind, Evidence, Stage};
 pub(super) fn choose(found: &mut Benchmarks, executor: &mut dyn Executor, path: Option<&str>) {
     // Asked for once, and only where the answer matters.
     let mut hardware: Option<Result<(), String>> = None;
-    let has_valgrind =
-        path.is_some_and(|path| std::env::split_paths(path).any(|directory| is_program(&directory)));
+    let has_valgrind = path.is_some_and(|path| tools::find("valgrind", OsStr::new(path)).is_some());
     for (place, planned) in &mut found.planned {
         if !is_asked_for(&found.evidence[*place].settings) {
             continue;
@@ -64,10 +64,6 @@ fn refusal(way: Way, planned: &PlannedBenchmark, has_valgrind: bool) -> Option<S
     let missing =
         "no directory of PATH holds `valgrind`; install it (`apt install valgrind`), or leave the metric out";
     (!has_valgrind).then(|| missing.to_owned())
-}
-
-fn is_program(directory: &Path) -> bool {
-    directory.join("valgrind").is_file()
 }
 
 /// The counting runs of the benchmarks at these places of the evidence, but of those that failed.

@@ -22,8 +22,6 @@ pub struct Environment {
     pub cache: PathBuf,
     /// How much the kept executables may take on disk, in bytes; 0: none are kept.
     pub cache_limit_bytes: u64,
-    /// The cargo to call.
-    pub cargo: PathBuf,
     /// Our own executable, started again as the runner.
     pub own_executable: PathBuf,
     /// Everything that is set, but what a git hook tells git about where it works: no child works there.
@@ -51,7 +49,6 @@ impl Environment {
             cwd,
             cache: cache_directory()?,
             cache_limit_bytes: cache_limit(std::env::var("BENCHGATE_CACHE_SIZE").ok().as_deref())?,
-            cargo: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
             own_executable,
             variables: std::env::vars_os().filter(|(name, _)| !is_git_location(name)).collect(),
             ci: ci_hints(|name| std::env::var(name).ok()),

@@ -12,7 +12,7 @@ use crate::suite::placeholder::{Lookup, PlaceholderError, expand};
 pub(super) struct Places<'a> {
     /// The package's root in head: the same path for both revisions' runs.
     pub(super) head_root: PathBuf,
-    /// A directory of the run, shared by all.
+    /// A directory of the benchmark, by the path that all revisions share.
     pub(super) work_directory: &'a Path,
     /// The user's environment.
     pub(super) variable: &'a dyn Fn(&str) -> Option<String>,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::benchmarks::Finder;
-use super::hooks::{self, Owner};
+use super::hooks::{self, Commands, Owner};
 use super::launch::{self, Places};
 use super::program::{Program, Trouble};
 use super::tools;
@@ -29,11 +29,12 @@ impl Finder<'_, '_> {
         let launch = self
             .resolve(&variant.launch, program, &settings)
             .map_err(|message| fail(ErrorKind::StartFailed, message, None))?;
-        // What the benches read as they start may be what the setup makes.
-        self.set_up(target, variant, &variant.launch, program)?;
         let Some(mut command) = program.harness.list_command(&program.built.executable, &launch.0) else {
             return Ok(vec![target.id.target.clone()]);
         };
+        // What the benches read as they start may be what the setup makes.
+        let (owner, commands) = self.hooks_of(target, variant, &variant.launch, program)?;
+        self.hooks.begin(self.executor, owner, &commands)?;
         if program.harness == HarnessKind::Lines {
             // Its list is the output of a unit run.
             command.timeout = Duration::from_nanos(settings.sampling.timeout_ns);
@@ -90,26 +91,28 @@ impl Finder<'_, '_> {
     }
 
     fn with_places<T>(&self, program: &Program<'_>, fill: impl FnOnce(&Executable, &Places<'_>) -> T) -> T {
+        // Setups and lists may look into it; unit runs find it as they are to.
+        let _ = fs_err::create_dir_all(self.slot.work(Some(program.place), self.variant));
         let root = &program.built.executable.package_root;
         let package = root.strip_prefix(self.live_tree).unwrap_or(Path::new(""));
         let environment = self.context.environment;
         let places = Places {
             // Without a component for the package at the root itself, which would leave a slash at the end.
             head_root: self.head_tree.join(package).components().collect(),
-            work_directory: self.work_directory,
+            work_directory: &self.slot.work(None, self.variant),
             variable: &|name| environment.variable(name).map(str::to_owned),
         };
         fill(&program.built.executable, &places)
     }
 
-    /// Runs the setup of a program's revision where that was not done before. Gives the commands before each unit run.
-    pub(super) fn set_up(
-        &mut self,
+    /// The hooks of a program's revision, with whose they are.
+    pub(super) fn hooks_of(
+        &self,
         target: &TargetPlan,
         variant: &VariantPlan,
         launch: &Launch,
         program: &Program<'_>,
-    ) -> Result<Vec<CommandSpec>, Trouble> {
+    ) -> Result<(Owner, Commands), Trouble> {
         let timeout = Duration::from_nanos(variant.timeout_ns);
         let commands = self
             .with_places(program, |executable, places| hooks::resolve(launch, executable, places, timeout))
@@ -123,8 +126,7 @@ impl Finder<'_, '_> {
             revision: program.revision,
             side: program.name.to_owned(),
         };
-        self.hooks.begin(self.executor, owner, &commands)?;
-        Ok(commands.prepare_each)
+        Ok((owner, commands))
     }
 }
 

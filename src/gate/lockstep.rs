@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::program::Program;
+use crate::build::words_in;
 use crate::harness::contract::{Executable, ResolvedLaunch, RunBudget, Selection};
 use crate::revision::Slot;
 
@@ -18,7 +19,7 @@ pub(super) fn programs(
     let budget = RunBudget::from(std::time::Duration::from_secs(1));
     head.harness.lockstep_command(&own[1], &own[0], launch, &Selection::One(id), budget)?;
     let shared = slot.live_target();
-    let shared = shared.parent().unwrap_or(&shared).as_os_str().as_encoded_bytes();
+    let shared = shared.parent().unwrap_or(&shared).to_str()?;
     let knows = |program: &Program<'_>, own: &Executable| {
         *program.knows_shared_path.get_or_init(|| !lacks(&own.path, shared))
     };
@@ -28,12 +29,12 @@ pub(super) fn programs(
 fn own_path(slot: &Slot, program: &Program<'_>) -> Option<Executable> {
     let executable = &program.built.executable;
     let below = executable.path.strip_prefix(slot.live_target()).ok()?;
-    Some(Executable { path: slot.target(program.name).join(below), ..executable.clone() })
+    Some(Executable { path: slot.target(program.place).join(below), ..executable.clone() })
 }
 
 /// Whether a file can be read and holds none of these bytes.
-fn lacks(path: &Path, wanted: &[u8]) -> bool {
-    fs_err::read(path).is_ok_and(|bytes| !bytes.windows(wanted.len().max(1)).any(|window| window == wanted))
+fn lacks(path: &Path, wanted: &str) -> bool {
+    words_in(path, &[wanted]).is_ok_and(|found| !found[0])
 }
 
 #[cfg(test)]
@@ -45,8 +46,8 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let file = home.path().join("program");
         fs_err::write(&file, b"\x7fELF /slot/live/tree\0").expect("it can be written");
-        assert!(!lacks(&file, b"/slot/live"));
-        assert!(lacks(&file, b"/slot/dead"));
-        assert!(!lacks(&home.path().join("none"), b"/slot/live"));
+        assert!(!lacks(&file, "/slot/live"));
+        assert!(lacks(&file, "/slot/dead"));
+        assert!(!lacks(&home.path().join("none"), "/slot/live"));
     }
 }

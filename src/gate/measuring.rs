@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Context;
-use super::benchmarks::{Benchmarks, Finder};
+use super::benchmarks::{self, Benchmarks, Finder};
 use super::counting;
 use super::hooks::{GRACE, Hooks};
 use super::phase::{self, Phase, Placed, counted};
@@ -18,7 +18,7 @@ use crate::revision::Slot;
 use crate::suite::Suite;
 use crate::suite::metric::Metric;
 use crate::suite::settings::{BenchmarkSettings, SampleCount};
-use crate::verdict::evidence::{Evidence, Stage};
+use crate::verdict::evidence::{ErrorKind, Evidence, Stage};
 use crate::verdict::levels::CONFIRM_SAMPLES;
 use crate::verdict::{self, RunContext};
 
@@ -43,11 +43,11 @@ pub(super) fn measure(
     programs: &Programs,
     seeds: &[u64],
 ) -> Result<Vec<Measured>, Error> {
-    let scratch = Scratch::make(slot)?;
+    let scratch = Scratch::make(slot, programs)?;
     let mut hooks = Hooks::default();
-    let mut measured = find_and_measure(context, suite, (slot, &scratch.0), programs, seeds, &mut hooks);
+    let mut measured = find_and_measure(context, suite, (slot, &scratch.run), programs, seeds, &mut hooks);
     if hooks.owes_cleanup() {
-        clean_up(context, (slot, &scratch.0), programs, &mut hooks, &mut measured);
+        clean_up(context, (slot, &scratch.run), programs, &mut hooks, &mut measured);
     }
     measured
 }
@@ -67,9 +67,8 @@ fn clean_up(
     let (give_up, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let failures = std::thread::scope(|scope| {
         scope.spawn(|| grant_grace(&environment.interrupted, &give_up, &done));
-        let failures = hooks.finish(&mut LiveExecutor::new(client, switch, &give_up));
-        done.store(true, Ordering::Relaxed);
-        failures
+        let _done = Done(&done);
+        hooks.finish(&mut LiveExecutor::new(client, switch, &give_up))
     });
     for (owner, failure) in failures {
         let Ok(measured) = measured else {
@@ -82,6 +81,15 @@ fn clean_up(
                 evidence.error.get_or_insert_with(|| failure.clone());
             }
         }
+    }
+}
+
+/// Says that it is over when it is dropped, in a panic too: who waits for it would wait for ever.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -110,9 +118,6 @@ fn find_and_measure(
     let client = RunnerClient::new(&environment.own_executable, scratch);
     let switch = |revision: usize| slot.point_at(&programs.sides[revision].place);
     let mut executor = LiveExecutor::new(client, switch, &environment.interrupted);
-    let work_directory = scratch.join("work");
-    fs_err::create_dir(&work_directory)
-        .map_err(|error| Error::Execution(format!("failed to make a directory: {error}")))?;
     let (head_tree, live_tree) = (slot.tree(&programs.head().place), slot.live_tree());
     let finder = Finder {
         context,
@@ -120,16 +125,18 @@ fn find_and_measure(
         programs,
         head_tree: &head_tree,
         live_tree: &live_tree,
-        work_directory: &work_directory,
+        variant: 0,
         executor: &mut executor,
-        hooks,
+        hooks: &mut *hooks,
         slot,
         together: Vec::new(),
         found: Benchmarks::default(),
         listed: Vec::new(),
     };
     let mut found = finder.find()?;
-    refuse_nothing(&found, &context.request.overrides.metrics)?;
+    if !found.interrupted {
+        refuse_nothing(&found, &context.request.overrides.metrics)?;
+    }
     if let Some(request) = &context.request.shard {
         let all = found.evidence.len();
         shard::keep(&mut found, request);
@@ -142,8 +149,11 @@ fn find_and_measure(
             ));
         }
     }
-    counting::choose(&mut found, &mut executor, environment.variable("PATH"));
-    if !found.planned.is_empty() {
+    set_up(&mut found, hooks, &mut executor);
+    if !found.interrupted {
+        counting::choose(&mut found, &mut executor, environment.variable("PATH"));
+    }
+    if !found.planned.is_empty() && !found.interrupted {
         programs.settle()?;
     }
     let labels: Vec<(String, &BenchmarkSettings)> = found
@@ -166,13 +176,34 @@ fn find_and_measure(
     Ok(measured)
 }
 
+/// Runs the setups that the planned benchmarks need. One that fails is the error of its benchmark, which is not measured.
+fn set_up(found: &mut Benchmarks, hooks: &mut Hooks, executor: &mut dyn Executor) {
+    for (place, owner, commands) in std::mem::take(&mut found.setups) {
+        if found.interrupted {
+            return;
+        }
+        match hooks.begin(executor, owner, &commands) {
+            Ok(()) => {}
+            Err(trouble) if trouble.kind == ErrorKind::Interrupted => found.interrupted = true,
+            Err(trouble) => {
+                found.evidence[place].error.get_or_insert(*trouble);
+                found.planned.retain(|(planned, _)| *planned != place);
+            }
+        }
+    }
+}
+
 /// Runs the rounds of everything planned. Takes any executor, so that whole runs are tested without a clock.
 pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mut dyn Executor) -> Measured {
     let ui = phase.ui;
     let planned = &found.planned;
     let mut evidence = found.evidence.clone();
     phase.notes.clone_from(&found.notes);
-    if !planned.is_empty() {
+    if found.interrupted {
+        for (place, _) in planned {
+            evidence[*place].error.get_or_insert_with(benchmarks::interrupted);
+        }
+    } else if !planned.is_empty() {
         // Of rows without a measurement there is nothing to wait for; they say why.
         ui.status("Measuring", phase::start_line(planned, phase.seed));
         phase.run(&mut evidence, planned, executor);
@@ -183,13 +214,16 @@ pub(super) fn run_rounds(mut phase: Phase<'_>, found: &Benchmarks, executor: &mu
         }
         confirm(&mut phase, &mut evidence, found, executor);
     }
+    for (place, error) in &found.errors {
+        evidence[*place].error.get_or_insert_with(|| error.clone());
+    }
     counting::explain(&mut evidence, &found.not_counted);
     for note in &phase.notes {
         ui.warn(note);
     }
     Measured {
         evidence,
-        interrupted: phase.is_interrupted(),
+        interrupted: found.interrupted || phase.is_interrupted(),
         notes: phase.notes,
         shard: found.shard.clone(),
         filtered: !found.left_out.is_empty(),
@@ -275,26 +309,35 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
     Ok(())
 }
 
-/// A directory in the slot for this run alone; what a killed run left in it goes first.
-struct Scratch(PathBuf);
+/// Directories in the slot for this run alone: one of the run, and one for what benchmarks make in each revision. What a
+/// killed run left in them goes first.
+struct Scratch {
+    run: PathBuf,
+    work: Vec<PathBuf>,
+}
 
 impl Scratch {
-    fn make(slot: &Slot) -> Result<Self, Error> {
-        let path = slot.directory().join("run");
-        if path.exists() {
-            fs_err::remove_dir_all(&path).map_err(|error| {
+    fn make(slot: &Slot, programs: &Programs) -> Result<Self, Error> {
+        let work = programs.sides.iter().map(|side| slot.works(&side.place)).collect();
+        let scratch = Self { run: slot.directory().join("run"), work };
+        for path in scratch.all().filter(|path| path.exists()) {
+            fs_err::remove_dir_all(path).map_err(|error| {
                 Error::Execution(format!("failed to clear the scratch directory: {error}"))
             })?;
         }
-        fs_err::create_dir(&path)
+        fs_err::create_dir(&scratch.run)
             .map_err(|error| Error::Execution(format!("failed to make the scratch directory: {error}")))?;
-        Ok(Self(path))
+        Ok(scratch)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.work.iter().chain([&self.run])
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // The next run clears what cannot be removed now.
-        let _ = fs_err::remove_dir_all(&self.0);
+        self.all().for_each(|path| drop(fs_err::remove_dir_all(path)));
     }
 }

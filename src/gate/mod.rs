@@ -29,6 +29,7 @@ mod tools;
 
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::build::{self, BuildError, CargoSettings, Toolchain, Workspace};
 use crate::error::Error;
@@ -244,7 +245,7 @@ fn run_revision(
         context.manifest = root.join("Cargo.toml");
     }
     let suite = load_suite(context.request, &workspace, &tree.join(package))?;
-    run_suite(&context, cargo, &suite, head, Some((slot, checkout)))
+    run_suite(&context, cargo, &suite, head, Some((slot, checkout, workspace)))
 }
 
 /// The steps once the suite is known.
@@ -253,7 +254,7 @@ fn run_suite(
     mut cargo: CargoSettings,
     suite: &Suite,
     head: choice::Side,
-    ready: Option<(Slot, Checkout)>,
+    ready: Option<(Slot, Checkout, Workspace)>,
 ) -> Result<Outcome, Error> {
     let (request, ui) = (context.request, context.ui);
     cargo.profile.clone_from(&suite.run.profile);
@@ -277,19 +278,19 @@ fn run_suite(
     let toolchain = build::toolchain_info(&cargo, &context.environment.cwd)?;
     cargo.host = Some(toolchain.host.clone());
     let mut header = conclude::header(context, &chosen, suite, &cargo, &toolchain);
-    let (slot, checkout) = match ready {
-        Some(ready) => ready,
+    let (slot, checkout, workspace) = match ready {
+        Some((slot, checkout, workspace)) => (slot, checkout, Some(workspace)),
         None => {
             let slot = acquire_slot(context)?;
             let checkout = builder::check_out(context, &slot, &chosen.head, &chosen.head.name)?;
-            (slot, checkout)
+            (slot, checkout, None)
         }
     };
     header.warnings.extend(outside::link_packages(context, &slot, &chosen, &checkout)?);
     let (mark, value) = crate::measure::leftover_mark(slot.directory());
     cargo.env.push((mark.into(), value));
     let builder = builder::Builder::new(context, suite, &cargo, &slot, &toolchain);
-    let mut programs = builder.build(checkout, &chosen)?;
+    let mut programs = builder.build((checkout, workspace), &chosen)?;
     header.builds = mem::take(&mut programs.builds);
     header.dependency_changes = mem::take(&mut programs.dependency_changes);
     header.warnings.extend(programs.warnings.iter().cloned());
@@ -383,6 +384,7 @@ fn cargo_settings(request: &Request, environment: &Environment, ui: &Ui) -> Resu
     settings.offline = request.cargo.offline;
     settings.frozen = request.cargo.frozen;
     settings.guard = Some(environment.own_executable.clone());
+    settings.stop = Arc::clone(&environment.interrupted);
     settings.quiet = ui.is_quiet();
     // One -v is for what this tool does; from the second on cargo tells of every unit as well.
     settings.verbosity = ui.verbosity().saturating_sub(1);

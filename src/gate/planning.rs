@@ -23,6 +23,19 @@ pub(super) struct Together {
     prepare: Vec<Vec<CommandSpec>>,
 }
 
+/// What a benchmark of head is held against.
+#[derive(Clone, Copy)]
+pub(super) enum Against<'p> {
+    /// Base's program.
+    Base(&'p Program<'p>),
+    /// Base does not have it, or there is no base.
+    Nothing,
+    /// Base's cannot be compared, for this reason.
+    Incomparable(&'p str),
+    /// Base's did not build.
+    Unbuilt(&'p BenchmarkError),
+}
+
 impl Finder<'_, '_> {
     /// Plans one benchmark that at least one side has.
     pub(super) fn plan(
@@ -30,10 +43,14 @@ impl Finder<'_, '_> {
         target: &TargetPlan,
         variant: &VariantPlan,
         id: &str,
-        base: Option<&Program<'_>>,
+        against: Against<'_>,
         head: Option<&Program<'_>>,
         further: &[&Program<'_>],
     ) -> Result<(), Error> {
+        let base = match against {
+            Against::Base(base) => Some(base),
+            _ => None,
+        };
         let harness = head.or(base).expect("one side has it").harness;
         let Some(resolved) = self.suite.benchmark(&target.id, &variant.variant, id, harness.as_str())? else {
             self.found.left_out.push(id.to_owned());
@@ -47,6 +64,7 @@ impl Finder<'_, '_> {
             (Some(_), Some(_)) if unchanged => Presence::Unchanged,
             (Some(_), Some(_)) => Presence::Compared,
             (Some(_), None) => Presence::Removed,
+            _ if matches!(against, Against::Incomparable(_) | Against::Unbuilt(_)) => Presence::NotComparable,
             // Without a base at all nothing is new: head is just measured.
             (None, _) if self.context.request.command != super::Command::Compare => Presence::Compared,
             (None, _) => Presence::New,
@@ -55,8 +73,17 @@ impl Finder<'_, '_> {
         if presence == Presence::Compared && base.is_some() {
             evidence.presence_note = self.programs.code_note(&target.id);
         }
-        // Of identical programs head alone is measured, and only for its budgets.
-        if presence == Presence::Unchanged && evidence.settings.budgets.is_empty() {
+        match against {
+            Against::Incomparable(note) => evidence.presence_note = Some(note.to_owned()),
+            Against::Unbuilt(trouble) => {
+                evidence.presence_note = Some("base did not build".to_owned());
+                self.found.errors.push((self.found.evidence.len(), trouble.clone()));
+            }
+            Against::Base(_) | Against::Nothing => {}
+        }
+        // Of identical programs, and of those that cannot be compared, head alone is measured, and only for what was
+        // asked of it.
+        if is_idle(&evidence) {
             evidence.sides.extend(head.map(unmeasured));
             self.found.evidence.push(evidence);
             return Ok(());
@@ -79,9 +106,13 @@ impl Finder<'_, '_> {
         };
         let mut plans = Vec::new();
         for (name, program) in &sides {
-            let prepare = match self.set_up(target, variant, &resolved.launch, program) {
-                Ok(prepare) => prepare,
-                Err(trouble) if trouble.kind == ErrorKind::Interrupted => return Err(Error::Interrupted),
+            let prepare = match self.hooks_of(target, variant, &resolved.launch, program) {
+                // Filters and shards are still to leave benchmarks out; no setup runs for those.
+                Ok((owner, commands)) => {
+                    let prepare = commands.prepare_each.clone();
+                    self.found.setups.push((self.found.evidence.len(), owner, commands));
+                    prepare
+                }
                 Err(trouble) => {
                     evidence.error = Some(*trouble);
                     Vec::new()
@@ -93,6 +124,7 @@ impl Finder<'_, '_> {
                     executable: program.built.executable.clone(),
                     launch,
                     work,
+                    workdir: resolved.launch.empties_workdir().then(|| self.slot.work(None, self.variant)),
                     prepare,
                 })),
                 Err(message) => {
@@ -163,6 +195,20 @@ impl Finder<'_, '_> {
             _ => None,
         };
         UnitPlan { lockstep, ..UnitPlan::default() }
+    }
+}
+
+/// Whether nothing is to be measured of a benchmark.
+fn is_idle(evidence: &Evidence) -> bool {
+    let settings = &evidence.settings;
+    match evidence.presence {
+        Presence::Unchanged => settings.budgets.is_empty(),
+        Presence::NotComparable => {
+            settings.compare
+                && settings.budgets.is_empty()
+                && !settings.metrics.values().any(|metric| metric.asked_for)
+        }
+        _ => false,
     }
 }
 

@@ -14,6 +14,9 @@ pub(super) struct Program<'a> {
     /// The number the executor knows the revision by.
     pub(super) revision: usize,
     pub(super) name: &'a str,
+    /// The directory in the slot that the fixed path leads to when it runs; another than its name where its programs are
+    /// kept ones.
+    pub(super) place: &'a str,
     pub(super) built: &'a BuiltTarget,
     pub(super) harness: HarnessKind,
     /// Whether the file holds the path that all revisions share, once that was looked for.
@@ -38,9 +41,14 @@ pub(super) fn program<'a>(
     let detection =
         detect(launch.harness, built.uses_libtest.unwrap_or(false), &candidates, &built.artifact.markers);
     Some(match detection {
-        Detection::Kind(harness) => {
-            Ok(Program { revision, name: &side.name, built, harness, knows_shared_path: OnceCell::new() })
-        }
+        Detection::Kind(harness) => Ok(Program {
+            revision,
+            name: &side.name,
+            place: &side.place,
+            built,
+            harness,
+            knows_shared_path: OnceCell::new(),
+        }),
         Detection::Unsupported { message, .. } => Err(Box::new(BenchmarkError {
             kind: ErrorKind::Unsupported,
             message: format!("{target} in {}: {message}", side.name),

@@ -1,6 +1,7 @@
 //! The built programs of a run, and how those of head stand to those of base.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::build::{self, Built, Comparability, Likeness, Located, TreeFile};
 use crate::error::Error;
@@ -28,7 +29,7 @@ pub(super) struct Programs {
     /// How head's programs compare with base's; empty when that is not wanted.
     pub(super) compared: BTreeMap<TargetId, Comparability>,
     /// Changed files that count only where something names them.
-    pub(super) named_files: Vec<String>,
+    pub(super) named_files: Vec<PathBuf>,
 }
 
 /// One revision's programs.
@@ -70,7 +71,7 @@ impl Programs {
                 .is_some_and(|it| it.likeness == Likeness::Same && it.changed_input.is_none())
     }
 
-    /// Whether a launch names a file that changed and that counts only then.
+    /// Whether a launch names a file that changed and that counts only then, or a directory above one.
     pub(super) fn names_a_change(&self, launch: &Launch) -> bool {
         // Hooks may build or make anything from any file.
         if launch.hooks != Hooks::default() && !self.named_files.is_empty() {
@@ -82,7 +83,7 @@ impl Programs {
         };
         let places = launch.cwd.iter().chain(&launch.stdin).chain(file);
         let words = launch.args.iter().chain(launch.env.values()).chain(places);
-        words.into_iter().any(|word| self.named_files.iter().any(|name| word.contains(name.as_str())))
+        words.into_iter().any(|word| build::names_any(word, &self.named_files))
     }
 
     /// What a reader of a change of this target should know: the code is the same on both sides.

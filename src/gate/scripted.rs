@@ -64,6 +64,7 @@ fn found(names: &[&str]) -> Benchmarks {
                     facts: Default::default(),
                 },
                 work: None,
+                workdir: None,
                 prepare: Vec::new(),
             })
         };
@@ -197,6 +198,18 @@ fn interrupt_keeps_what_was_measured_and_ends_with_4() {
     assert_eq!(latencies(&report, 0, BASE), [10e6; 4]);
     assert_eq!(report.exit.code, 4);
     assert!(report.exit.because.as_deref().is_some_and(|because| because.starts_with("interrupted")));
+}
+
+#[test]
+fn interrupt_before_all_was_found_measures_nothing_and_keeps_the_rows() {
+    let mut found = found(&["a", "b"]);
+    found.interrupted = true;
+    let mut executor = ScriptedExecutor::default();
+    let report = run(&found, &mut executor, &AtomicBool::new(false));
+    let kinds: Vec<_> =
+        report.benchmarks.iter().map(|it| it.error.as_ref().map(|error| error.kind)).collect();
+    assert_eq!(kinds, [Some(ErrorKind::Interrupted); 2]);
+    assert_eq!((report.exit.code, executor.calls.len()), (4, 0));
 }
 
 #[test]

@@ -78,6 +78,12 @@ pub(super) fn keep(found: &mut Benchmarks, request: &ShardRequest) {
     let planned = std::mem::take(&mut found.planned);
     found.planned =
         planned.into_iter().filter_map(|(place, plan)| moved[place].map(|place| (place, plan))).collect();
+    let setups = std::mem::take(&mut found.setups).into_iter();
+    found.setups = setups
+        .filter_map(|(place, owner, commands)| moved[place].map(|place| (place, owner, commands)))
+        .collect();
+    let errors = std::mem::take(&mut found.errors).into_iter();
+    found.errors = errors.filter_map(|(place, error)| moved[place].map(|place| (place, error))).collect();
     found.shard = Some(Shard { index: request.index, count: request.count, benchmarks, plan_sha256 });
 }
 

@@ -1,7 +1,7 @@
 //! The programs that measure for a harness, looked up in the PATH a bench is started with.
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use crate::harness::Tools;
 
@@ -10,12 +10,14 @@ pub(super) fn look_up<'a>(
     runner: &str,
     env: impl DoubleEndedIterator<Item = &'a (OsString, OsString)>,
 ) -> Tools {
-    let path = env.rev().find(|(name, _)| name == "PATH").map(|(_, path)| path);
-    let find = |name: &str| {
-        let directories = path.map(std::env::split_paths).into_iter().flatten();
-        directories.map(|directory| directory.join(name)).find(|candidate| is_program(candidate))
-    };
+    let path = env.rev().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str());
+    let find = |name: &str| find(name, path?);
     Tools { runner: find(runner), valgrind: find("valgrind") }
+}
+
+/// The first program of that name in the directories of a PATH.
+pub(super) fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|directory| directory.join(name)).find(|candidate| is_program(candidate))
 }
 
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::suite::identity::TargetKind;
 use crate::suite::metric::{Better, Metric, Unit};
-use crate::verdict::evidence::{BenchmarkError, ErrorKind, Values};
+use crate::verdict::evidence::{ErrorKind, Values};
 
 /// A built bench program with all that is needed to start it as cargo would.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,11 +129,6 @@ pub struct HarnessError {
 impl HarnessError {
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
-    }
-
-    /// The error as reports keep it: with the last lines the process wrote to standard error.
-    pub fn into_benchmark_error(self, output: &RunOutput) -> BenchmarkError {
-        BenchmarkError { kind: self.kind, message: self.message, stderr: stderr_tail(&output.stderr) }
     }
 }
 

@@ -28,7 +28,7 @@ pub use contract::{
     ResolvedLaunch, RunBudget, RunOutput, Selection, Tools,
 };
 pub use detect::{Detection, detect};
-pub use marker::{Marker, MarkerScanner};
+pub use marker::Marker;
 
 word_enum! {
     /// A harness that can be measured.

@@ -27,16 +27,21 @@ pub fn load_average() -> Option<f64> {
     fs_err::read_to_string(path).ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// What about the machine makes measurements worse than they need be, with what to do about it.
+/// What about this machine makes measurements worse than they need be, with what to do about it.
 pub fn advice(machine: &Machine) -> Vec<String> {
+    // The load is that of the whole computer, also inside a container that may use a part of it.
+    let cpus = fs_err::read_to_string("/proc/cpuinfo").ok().and_then(|text| cpu_count(&text));
+    advice_with(machine, cpus.map_or(machine.logical_cpus, |cpus| cpus.max(machine.logical_cpus)))
+}
+
+fn advice_with(machine: &Machine, cpus: usize) -> Vec<String> {
     let mut advice = Vec::new();
     if let Some(load) = machine.load_at_start {
-        let per_cpu = load / machine.logical_cpus as f64;
+        let per_cpu = load / cpus as f64;
         if 0.5 < per_cpu {
             advice.push(format!(
-                "the machine is busy: load average {load:.2} on {} CPUs, above 0.5 a CPU; timings scatter more and need more \
-                 runs; stop other work, or wait for it",
-                machine.logical_cpus
+                "the machine is busy: load average {load:.2} on {cpus} CPUs, above 0.5 a CPU; timings scatter more and need more \
+                 runs; stop other work, or wait for it"
             ));
         }
     }
@@ -47,6 +52,12 @@ pub fn advice(machine: &Machine) -> Vec<String> {
         ));
     }
     advice
+}
+
+/// How many CPUs the computer has that are switched on.
+fn cpu_count(cpuinfo: &str) -> Option<usize> {
+    let count = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
+    (0 < count).then_some(count)
 }
 
 fn cpu_model(cpuinfo: &str) -> Option<String> {
@@ -85,16 +96,18 @@ mod tests {
 
     #[test]
     fn load_of_half_a_cpu_is_quiet_and_more_is_not() {
-        assert!(advice(&machine()).is_empty());
-        assert_eq!(advice(&Machine { load_at_start: Some(2.04), ..machine() }).len(), 1);
+        let busy = Machine { load_at_start: Some(2.04), ..machine() };
+        assert!(advice_with(&machine(), 4).is_empty());
+        assert_eq!(advice_with(&busy, 4).len(), 1);
+        // The same load on a computer of which a container has a part.
+        assert!(advice_with(&busy, 16).is_empty());
     }
 
     #[test]
     fn governor_other_than_performance_is_named() {
-        assert!(advice(&Machine { governor: Some("performance".into()), ..machine() }).is_empty());
-        assert!(
-            advice(&Machine { governor: Some("powersave".into()), ..machine() })[0].contains("`powersave`")
-        );
+        let governed = |name: &str| advice_with(&Machine { governor: Some(name.into()), ..machine() }, 4);
+        assert!(governed("performance").is_empty());
+        assert!(governed("powersave")[0].contains("`powersave`"));
     }
 
     #[test]
@@ -103,6 +116,8 @@ mod tests {
             cpu_model("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\n"),
             Some("Some CPU @ 3 GHz".into())
         );
+        assert_eq!(cpu_count("processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\n"), Some(2));
+        assert_eq!(cpu_count("model name\t: x\n"), None);
         assert_eq!(memory_bytes("MemTotal:       2048 kB\nMemFree: 1 kB\n"), Some(2_097_152));
         assert_eq!(memory_bytes("nothing"), None);
     }

@@ -29,6 +29,11 @@ pub trait Executor {
         Err("nothing here counts".to_owned())
     }
 
+    /// Makes a directory of that revision empty, or new.
+    fn empty(&mut self, _revision: usize, _directory: &Path) -> Result<(), ExecuteError> {
+        Ok(())
+    }
+
     /// The size in bytes of a file as that revision has it.
     fn file_size(&mut self, revision: usize, path: &Path) -> Result<u64, ExecuteError>;
 
@@ -92,6 +97,17 @@ impl Executor for LiveExecutor<'_> {
 
     fn hardware_counters(&mut self) -> Result<(), String> {
         self.client.hardware_counters(self.interrupted)
+    }
+
+    fn empty(&mut self, revision: usize, directory: &Path) -> Result<(), ExecuteError> {
+        self.make_live(revision)?;
+        let outcome = match directory.exists() {
+            true => fs_err::remove_dir_all(directory),
+            false => Ok(()),
+        };
+        outcome
+            .and_then(|()| fs_err::create_dir_all(directory))
+            .map_err(|error| ExecuteError::Prepare(error.to_string()))
     }
 
     fn file_size(&mut self, revision: usize, path: &Path) -> Result<u64, ExecuteError> {

@@ -86,6 +86,8 @@ pub struct SidePlan {
     pub launch: ResolvedLaunch,
     /// The work of one unit run, where the suite states one.
     pub work: Option<WorkPlan>,
+    /// A directory that is empty when every unit run begins, as far as `prepare` leaves it so.
+    pub workdir: Option<PathBuf>,
     /// Commands of the user's before every unit run, outside the timing.
     pub prepare: Vec<CommandSpec>,
 }

@@ -261,6 +261,9 @@ fn work(executor: &mut dyn Executor, plan: &SidePlan) -> Result<Option<f64>, Fai
 /// The user's commands before a run of a side.
 fn prepare(executor: &mut dyn Executor, planned: &PlannedBenchmark, side: usize) -> Result<(), Failure> {
     let plan = side_plan(planned, side);
+    if let Some(directory) = &plan.workdir {
+        executor.empty(plan.revision, directory)?;
+    }
     for command in &plan.prepare {
         let name = name(planned, side);
         hook::run(executor, plan.revision, ("prepare_each", &name), command).map_err(

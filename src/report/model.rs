@@ -146,7 +146,7 @@ pub struct Toolchain {
     pub rustc: String,
     /// `cargo --version`.
     pub cargo: String,
-    /// The host triple, or the `--target`.
+    /// The triple that was built for.
     pub target: String,
     /// The profile.
     pub profile: String,

@@ -61,8 +61,9 @@ pub(super) struct Branch {
 impl Repository {
     /// The base for `head` when none is named.
     ///
-    /// In a pull request's merge checkout its first parent; on a push the commit before; on the default branch HEAD where
-    /// the working tree has uncommitted changes, or the commit before it where not; else the merge base with the branch's upstream, where that has another name, or with the
+    /// In a pull request's merge checkout its first parent; on a push the commit before; on the default branch, and on a
+    /// commit of it that is checked out by itself, HEAD where the working tree has uncommitted changes, or the commit
+    /// before it where not; else the merge base with the branch's upstream, where that has another name, or with the
     /// default branch: what `origin/HEAD` points to, else main, else master, the remote's before the local one.
     pub fn default_base(&self, head: &HeadChoice, ci: &CiHints) -> Result<DefaultBase, RevisionError> {
         let checked_out = self.head()?;
@@ -93,12 +94,7 @@ impl Repository {
             && *branch == default.short
         {
             let because = format!("{name} is on {} '{branch}' itself{aside}", default.role);
-            // The change to judge is then the one that is not committed, not that and the last commit in one.
-            if *head == HeadChoice::WorkingTree && self.is_dirty()? {
-                let because = format!("{because}, with changes that are not committed");
-                return Ok(DefaultBase::Chosen(BaseChoice { commit, spec: name, because }));
-            }
-            return self.before(&commit.id, &name, because);
+            return self.before_change(head, commit, name, because);
         }
         let target = match self.upstream(branch.as_deref()) {
             Some(upstream) => upstream,
@@ -107,7 +103,7 @@ impl Repository {
         let found = self.merge_base(&commit.id, &target)?;
         if found.id == commit.id && branch.is_none() {
             let because = format!("{name} is a commit of {} {}{aside}", target.role, target.spec);
-            return self.before(&commit.id, &name, because);
+            return self.before_change(head, commit, name, because);
         }
         let because = format!("the merge base of {name} with {} {}{aside}", target.role, target.spec);
         let spec = format!("merge-base({name}, {})", target.spec);
@@ -162,6 +158,22 @@ impl Repository {
             // A forced push: what was there is gone.
             None => Ok(None),
         }
+    }
+
+    /// What was there before the change to judge: HEAD where the working tree has changes that are not committed, not
+    /// these and the last commit in one; else the commit before.
+    fn before_change(
+        &self,
+        head: &HeadChoice,
+        commit: Commit,
+        name: String,
+        because: String,
+    ) -> Result<DefaultBase, RevisionError> {
+        if *head == HeadChoice::WorkingTree && self.is_dirty()? {
+            let because = format!("{because}, with changes that are not committed");
+            return Ok(DefaultBase::Chosen(BaseChoice { commit, spec: name, because }));
+        }
+        self.before(&commit.id, &name, because)
     }
 
     /// The commit before, or the news that there is none.

@@ -51,6 +51,9 @@ pub struct Checkout {
     pub files: Vec<CheckedOutFile>,
     /// Whether it holds anything else than its commit, ignored files that were asked for aside.
     pub dirty: bool,
+    /// Whether every file has its content: no submodule stayed empty, and nothing is a pointer of Git LFS. What is not here
+    /// today may be tomorrow, under the same commit.
+    pub whole: bool,
     /// What differs from the user's tree, and why, for people.
     pub notes: Vec<String>,
     worktree: gix::ThreadSafeRepository,
@@ -86,13 +89,14 @@ impl Slot {
             path,
             files: Vec::new(),
             dirty: false,
+            whole: false,
             notes: fetched.into_iter().collect(),
             worktree: worktree.clone().into_sync(),
             watches: Vec::new(),
             held: Arc::clone(&self.held),
             armed: true,
         };
-        lock(&worktree, &format!("cargo-benchgate pid={}", std::process::id()))?;
+        lock(&worktree, &format!("{}{}", sweep::RUNNING, std::process::id()))?;
         checkout.fill(&worktree, &commit, included, interrupt)?;
         Ok(checkout)
     }
@@ -195,7 +199,9 @@ impl Checkout {
         self.watches.extend(filled.watches);
         self.notes.extend(filled.notes);
         files.extend(filled.files.into_iter().map(|path| (path, None)));
-        self.notes.extend(lfs::pointers(&self.path, files.keys()));
+        let pointers = lfs::pointers(&self.path, files.keys());
+        self.whole = !filled.incomplete && pointers.is_none();
+        self.notes.extend(pointers);
         self.files = with_ids(&self.path, files, worktree.object_hash(), interrupt)?;
         Ok(())
     }

@@ -26,6 +26,9 @@ const SLOTS: usize = 100;
 /// The name of the directory in a slot that holds kept executables.
 pub(super) const BUILDS: &str = "builds";
 
+/// The name of the directory beside a revision's tree that its benchmarks may write to.
+pub(super) const WORK: &str = "work";
+
 /// The name of the file that says whose slots they are.
 pub(super) const OWNER_FILE: &str = "repository";
 
@@ -77,7 +80,7 @@ impl SlotRoot {
     }
 
     /// Removes what killed runs left in slots nobody holds: worktrees and their registrations. Target directories and
-    /// trees that were kept on purpose stay.
+    /// trees that were kept on purpose stay. Of other cache directories only what git knows of this repository goes.
     pub fn sweep(&self) -> Result<(), RevisionError> {
         let mut slots =
             slot_directories(&self.directory).map_err(RevisionError::io("list the build slots"))?;
@@ -89,6 +92,7 @@ impl SlotRoot {
                 sweep::slot(&self.repository, &directory, sweep::Kept::Leave)?;
             }
         }
+        sweep::strays(&self.repository, &self.directory);
         Ok(())
     }
 
@@ -191,6 +195,17 @@ impl Slot {
         self.held.directory.join("live").join("target")
     }
 
+    /// Where the benchmarks of a revision make what they like; it goes with the run.
+    pub fn works(&self, revision: &str) -> PathBuf {
+        self.held.directory.join(revision).join(WORK)
+    }
+
+    /// The directory of one of them in a revision; `None`: in the one `live` points to, by the same path for every
+    /// revision.
+    pub fn work(&self, revision: Option<&str>, number: usize) -> PathBuf {
+        self.works(revision.unwrap_or("live")).join(format!("{number:04}"))
+    }
+
     /// Makes a place outside of the repository reachable from a revision's worktree by the relative path it has from the
     /// user's tree, as far as that leads up one or two directories; false where it cannot.
     pub fn link_outside(&self, revision: &str, outside: &Path) -> io::Result<bool> {
@@ -212,7 +227,9 @@ impl Slot {
             return Ok(target == above.join(first));
         }
         if link.exists()
-            || ["tree", "target", "live", "run", "base", "head"].iter().any(|name| first == Path::new(name))
+            || ["tree", "target", WORK, "live", "run", "base", "head"]
+                .iter()
+                .any(|name| first == Path::new(name))
         {
             return Ok(false);
         }

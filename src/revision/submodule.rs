@@ -35,6 +35,8 @@ pub(super) struct Filled {
     pub(super) notes: Vec<String>,
     /// Whether a submodule holds anything else than its commit in the checkout says.
     pub(super) dirty: bool,
+    /// Whether a submodule stayed empty.
+    pub(super) incomplete: bool,
     pub(super) watches: Vec<Watch>,
 }
 
@@ -76,6 +78,7 @@ impl Filling<'_> {
         for (path, id) in wanted {
             let shown = level.prefix.join(&path).display().to_string();
             let Some(name) = names.get(&path) else {
+                filled.incomplete = true;
                 filled.notes.push(format!("submodule '{shown}' is not in .gitmodules and stays empty"));
                 continue;
             };
@@ -84,6 +87,7 @@ impl Filling<'_> {
                     true => String::new(),
                     false => format!(" -C {}", level.prefix.display()),
                 };
+                filled.incomplete = true;
                 filled.notes.push(format!(
                     "submodule '{shown}' is not in this clone and stays empty; 'git{inside} submodule update --init {}' \
                      fetches it",

@@ -13,6 +13,13 @@ use super::repository::Repository;
 /// The lock reason of a tree that was kept on purpose.
 pub(super) const KEPT: &str = "cargo-benchgate kept";
 
+/// What the lock reasons of the trees of a run begin with.
+pub(super) const RUNNING: &str = "cargo-benchgate pid=";
+
+/// A registration whose slot cannot be seen must be this old before it counts as left behind: the cache of another
+/// container may be out of sight and in use.
+const UNSEEN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A half-made registration must be this old before it counts as left behind.
 const HALF_MADE_AGE: Duration = Duration::from_secs(60);
 
@@ -55,6 +62,7 @@ pub(super) fn slot(repository: &Repository, directory: &Path, kept: Kept) -> Res
             remove::directory(&path).map_err(doing())?;
         } else {
             remove_links(&path);
+            remove::directory(&path.join(super::slot::WORK)).map_err(doing())?;
             let tree = path.join("tree");
             if !stay.contains(&tree) {
                 remove::directory(&tree).map_err(doing())?;
@@ -120,6 +128,33 @@ pub(super) fn registered_slots(repository: &Repository, root: &Path) -> Result<V
         .collect())
 }
 
+/// Removes the registrations of ours outside of `root`, of another cache directory, whose run is over. Failing is no harm.
+pub(super) fn strays(repository: &Repository, root: &Path) {
+    let local = repository.local();
+    let Ok(proxies) = local.worktrees() else { return };
+    for proxy in proxies {
+        let is_ours = proxy.lock_reason().is_some_and(|reason| reason.starts_with(RUNNING.as_bytes()));
+        let Ok(base) = proxy.base() else { continue };
+        // <repository>/slot-00/<revision>/tree
+        let Some(slot) = base.ancestors().nth(2).filter(|_| is_ours && !base.starts_with(root)) else {
+            continue;
+        };
+        if slot.is_dir() {
+            if let Ok(Some(_lock)) = super::slot::try_lock(slot) {
+                let _ = worktree(repository, &base);
+            }
+        } else if is_older(proxy.git_dir(), UNSEEN_AGE) {
+            let _ = proxy.remove(Force::OverrideLock, gix::progress::Discard);
+        }
+    }
+}
+
+fn is_older(path: &Path, age: Duration) -> bool {
+    path.metadata()
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|old| age < old))
+}
+
 /// The worktrees registered below `directory`, and whether they were kept on purpose.
 fn registrations(local: &gix::Repository, directory: &Path) -> Result<Vec<(PathBuf, bool)>, RevisionError> {
     let proxies = local.worktrees().map_err(RevisionError::git("list the worktrees of the repository"))?;
@@ -144,10 +179,7 @@ fn remove_half_made(repository: &Repository) {
             .to_str()
             .and_then(|name| name.strip_prefix("tree"))
             .is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
-        let is_old = entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|modified| {
-            SystemTime::now().duration_since(modified).is_ok_and(|age| HALF_MADE_AGE < age)
-        });
-        if !is_ours || !is_old {
+        if !is_ours || !is_older(&entry.path(), HALF_MADE_AGE) {
             continue;
         }
         let Ok(files) = entry.path().read_dir() else { continue };

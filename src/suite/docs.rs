@@ -50,8 +50,8 @@ Unknown keys, values out of range and impossible limits are errors, all listed a
 ## Placeholders
 
 In `args`, the values of `env`, `cwd`, `stdin` and `work.file`: `${root}` is the package's root in the revision that runs,
-`${head_root}` the one in head (for files both revisions share), `${workdir}` an empty directory, `${env:NAME}` a variable
-of the environment. `$${` is a literal `${`. A relative path is relative to the package's root in each revision.
+`${head_root}` the one in head (for files both revisions share), `${workdir}` a directory of the benchmark in the revision that
+runs, which is empty before every unit run (where `setup` names it, it keeps what is there), `${env:NAME}` a variable of the environment. `$${` is a literal `${`. A relative path is relative to the package's root in each revision.
 ";
 
 const SECTIONS: [(Table, &str, &str); 10] = [

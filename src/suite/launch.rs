@@ -70,6 +70,20 @@ pub struct Hooks {
     pub cleanup: Vec<Vec<String>>,
 }
 
+impl Launch {
+    /// Whether `${workdir}` is empty whenever a unit run begins: where it is named, and no setup fills it.
+    pub fn empties_workdir(&self) -> bool {
+        let names = |text: &String| text.contains("${workdir}");
+        let file = match &self.work {
+            Some(Work::File(file)) => Some(file),
+            Some(Work::Value { .. }) | None => None,
+        };
+        let prepare = self.hooks.prepare_each.iter().flatten();
+        let own = self.args.iter().chain(self.env.values()).chain(&self.cwd).chain(&self.stdin);
+        own.chain(file).chain(prepare).any(names) && !self.hooks.setup.iter().flatten().any(names)
+    }
+}
+
 impl Default for Launch {
     fn default() -> Self {
         Self {

@@ -9,7 +9,7 @@ pub struct Lookup<'a> {
     pub root: &'a str,
     /// `${head_root}`: the package root of head, for files both revisions share.
     pub head_root: &'a str,
-    /// `${workdir}`: an empty directory of this benchmark; `None` where there is none.
+    /// `${workdir}`: a directory of this benchmark in the revision that runs; `None` where there is none.
     pub workdir: Option<&'a str>,
     /// `${env:NAME}`.
     pub env: &'a dyn Fn(&str) -> Option<String>,

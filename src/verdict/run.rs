@@ -119,7 +119,7 @@ pub(super) fn draft<'a>(evidence: &'a Evidence, context: &RunContext) -> Drafted
 fn conclude(Drafted { evidence, heads: drafts }: Drafted<'_>, context: &RunContext) -> Judged {
     let settings = &evidence.settings;
     let failure = failure(evidence, context);
-    let readable = failure != Some(BenchResult::Error);
+    let readable = failure != Some(BenchResult::Error) || is_base_unbuilt(evidence);
     let comparisons = with_throughput(evidence, drafts);
     let heads = heads(evidence);
     let budgets: Vec<BudgetOutcome> = if readable {
@@ -160,6 +160,12 @@ fn failure(evidence: &Evidence, context: &RunContext) -> Option<BenchResult> {
 /// Whether base and head are compared at all.
 fn is_compared(evidence: &Evidence) -> bool {
     evidence.presence == Presence::Compared && evidence.settings.compare
+}
+
+/// Whether it is base alone that failed, which says nothing against what was measured of head.
+fn is_base_unbuilt(evidence: &Evidence) -> bool {
+    evidence.presence == Presence::NotComparable
+        && evidence.error.as_ref().is_some_and(|error| error.kind == ErrorKind::BuildFailed)
 }
 
 /// All comparisons in one list, each latency followed by the throughput that mirrors it.
