@@ -18,6 +18,28 @@ fn names(plain: &Plain) -> Vec<String> {
 }
 
 #[test]
+fn rows_without_a_direction_take_that_of_their_series_and_two_directions_are_refused() {
+    let row = |index: usize, value: f64, better: &str| {
+        format!("c{index},{},a,score,points,{value},{better}\n", 1_700_000_000 + index)
+    };
+    let heading = "commit,timestamp,benchmark,metric,unit,value,better\n";
+    let stated: String = (0..14)
+        .map(|index| row(index, if index < 12 { 100.0 + (index % 3) as f64 } else { 50.0 }, "higher"))
+        .collect();
+    let plain = Plain::of_table(&format!("{heading}{stated}"));
+    let status = || plain.run(&["status", "--format", "json"]).ok().json()["benchmarks"][0]["status"].clone();
+    assert_eq!(status(), "regressed");
+    plain.write("more.csv", &format!("{heading}{}", row(20, 50.0, "")));
+    plain.run(&["import", "more.csv"]).ok();
+    assert_eq!(status(), "regressed");
+    for rows in [row(21, 50.0, "lower"), row(22, 50.0, "higher") + &row(23, 50.0, "lower")] {
+        plain.write("wrong.csv", &format!("{heading}{rows}"));
+        let ran = plain.run(&["import", "wrong.csv"]);
+        assert!(ran.code == 3 && ran.stderr.contains("a score is better lower at c2"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn criterion_folder_gives_one_latency_a_benchmark() {
     let home = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/golden/harness/criterion-0.5/home");
     let plain = Plain::new();

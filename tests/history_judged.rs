@@ -49,6 +49,18 @@ fn with_instructions(mut report: Value, instead: bool) -> Value {
 }
 
 #[test]
+fn runs_that_began_in_one_second_are_two_results_though_their_numbers_agree() {
+    let plain = Plain::new();
+    for seed in [1, 2] {
+        let mut report = head_report(&minute(0), &format!("{:040x}", 7), 1000.0);
+        report["seed"] = seed.into();
+        plain.write("r.json", &report.to_string());
+        plain.run(&["add", "r.json"]).ok();
+    }
+    assert_eq!(plain.show("t/b", &[])["points"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn status_that_may_fail_and_has_nothing_to_judge_ends_with_6_and_says_why() {
     let plain = Plain::of_table(&table(&scattered(3, 100.0)));
     for file in plain.files() {

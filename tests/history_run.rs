@@ -58,6 +58,29 @@ fn base_that_is_itself_off_its_history_is_told() {
 }
 
 #[test]
+fn result_of_head_itself_excuses_no_regression() {
+    let plain = Plain::new();
+    let store = Store::new(plain.store());
+    let mut line = BranchLine { name: "main".to_owned(), ..BranchLine::default() };
+    for (index, value) in [1000.0, 1300.0].into_iter().enumerate() {
+        store.add_report(head_report(&minute(index), &id(index), value).to_string().as_bytes()).unwrap();
+        let depth = u32::try_from(1 - index).unwrap();
+        line.commits.insert(id(index), BranchCommit { depth, committed_at: 60 * index as i64 });
+    }
+    let view = View::new(&Index::load(&store).unwrap(), Some(&line), &[], |_, _| true);
+    let of = |dirty: bool| {
+        let sides = [
+            Side { name: "base", commit: &id(0), dirty: false, values: &[1000.0] },
+            Side { name: "head", commit: &id(1), dirty, values: &[1300.0] },
+        ];
+        let facts = Facts::read(report(&minute(900), &sides).to_string().as_bytes()).unwrap();
+        remarks(&facts, &view, LookbackMode::Steps)
+    };
+    assert_eq!(of(false), Vec::<String>::new());
+    assert_eq!(of(true).len(), 1, "a change on top of it may well be no slower than it");
+}
+
+#[test]
 fn slowdown_that_the_branch_has_already_is_told() {
     let mut values = scattered(30, 1000.0);
     values.extend(scattered(4, 1200.0));

@@ -172,7 +172,7 @@ impl Asking<'_> {
             round_trips: Vec::new(),
         };
         let walked = walk(&asked, &mut prober);
-        if let Err(Error::Interrupted) = walked {
+        if let (Err(Error::Interrupted), false) = (&walked, file.is_empty) {
             let path = file.path.display();
             self.ui.note(format!("the probes so far are in {path}; the same command goes on from there"));
         }

@@ -94,10 +94,10 @@ impl Programs {
                 "the programs of both sides are identical; measured since {input}"
             )),
             (Likeness::Same, None) => {
-                Some("the programs of both sides are identical, so a difference is noise".to_owned())
+                Some("the programs of both sides are identical, so a difference in time is noise".to_owned())
             }
             (Likeness::SameCode, _) => Some(
-                "the machine code of both sides is identical and only data differ, so a difference is most likely noise"
+                "the machine code of both sides is identical and only data differ, so a difference in time is most likely noise"
                     .to_owned(),
             ),
             (Likeness::Different, _) => None,

@@ -24,6 +24,8 @@ pub struct Facts {
     pub run: [u8; 16],
     /// When it was measured. ns since 1970.
     pub result_time: i64,
+    /// The seed it drew, which tells apart runs that began in one second.
+    pub seed: u64,
     /// Whether it was made from foreign data, whose commits need not be known here.
     pub imported: bool,
     /// The fingerprint of the machine.
@@ -271,6 +273,7 @@ impl Facts {
         Ok(Self {
             run,
             result_time,
+            seed: slim.seed,
             imported,
             machine_description: describe(slim.machine.as_ref()),
             machine: machine.into(),

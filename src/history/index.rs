@@ -45,6 +45,8 @@ pub struct IndexedRun {
     pub run: [u8; 16],
     /// When it was measured. ns since 1970.
     pub result_time: i64,
+    /// The seed it drew, which tells apart runs that began in one second.
+    pub seed: u64,
     /// Whether it was made from foreign data.
     pub imported: bool,
     /// The fingerprint of the machine.
@@ -92,6 +94,18 @@ impl IndexedRun {
 }
 
 impl Index {
+    /// The direction of each series, by its newest report.
+    pub fn directions(&self) -> super::import::Directions {
+        let mut directions = super::import::Directions::new();
+        for run in self.reports.iter().filter_map(|report| report.content.as_ref().ok()) {
+            for point in &run.points {
+                let key = &self.keys[point.key as usize];
+                directions.insert((key.label(), key.metric.clone(), key.unit.clone()), point.better);
+            }
+        }
+        directions
+    }
+
     /// All names under which results of a series are known: its own, and those from before a renaming.
     pub fn names(&self, number: usize) -> impl Iterator<Item = &SeriesKey> {
         let former = u32::try_from(number).ok().and_then(|number| self.former.get(&number));
@@ -202,6 +216,7 @@ impl Index {
         IndexedRun {
             run: facts.run,
             result_time: facts.result_time,
+            seed: facts.seed,
             imported: facts.imported,
             machine: facts.machine,
             rustc: facts.rustc,

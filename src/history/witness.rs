@@ -28,9 +28,15 @@ pub fn remarks(report: &Facts, view: &View, mode: LookbackMode) -> Vec<String> {
         let (Some(&of_base), Some(series)) = (of_base.get(&point.key), known.get(&point.key)) else {
             continue;
         };
-        // This very run may be in the history already.
-        let points: Vec<Point> =
-            series.points.iter().filter(|it| it.result_time != report.result_time).cloned().collect();
+        // This very run may be in the history already, and other runs of head: its own results excuse nothing.
+        let head = &report.revisions[head];
+        let is_heads = |it: &Point| !head.dirty && it.commit == head.commit;
+        let points: Vec<Point> = series
+            .points
+            .iter()
+            .filter(|it| it.result_time != report.result_time && !is_heads(it))
+            .cloned()
+            .collect();
         let history = series.with_points(points);
         let Some(through) = through(&history, &report.revisions[base]) else { continue };
         let rows = course(&history, mode).rows;

@@ -41,10 +41,20 @@ pub fn before_measuring(settings: &[(String, &BenchmarkSettings)]) -> Vec<String
 /// What is said of a run that was judged, the notes on its settings included.
 pub(super) fn of_run(evidence: &[Evidence], judged: &[Judged]) -> Vec<String> {
     let labels = labels(evidence.iter().map(|evidence| &evidence.identity));
-    let compared =
-        evidence.iter().zip(&labels).filter(|(evidence, _)| evidence.presence == Presence::Compared);
+    // What is said of limits is said of metrics that are there.
+    let settings: Vec<(String, BenchmarkSettings)> = evidence
+        .iter()
+        .zip(judged)
+        .zip(&labels)
+        .filter(|((evidence, _), _)| evidence.presence == Presence::Compared)
+        .map(|((evidence, judged), label)| {
+            let mut settings = evidence.settings.clone();
+            settings.metrics.retain(|metric, _| judged.comparisons.iter().any(|it| it.metric == *metric));
+            (label.clone(), settings)
+        })
+        .collect();
     let settings: Vec<(String, &BenchmarkSettings)> =
-        compared.map(|(evidence, label)| (label.clone(), &evidence.settings)).collect();
+        settings.iter().map(|(label, settings)| (label.clone(), settings)).collect();
     let mut lines = before_measuring(&settings);
     let mut notes = Notes::default();
     for ((evidence, judged), label) in evidence.iter().zip(judged).zip(&labels) {
@@ -199,9 +209,11 @@ fn undeclared(evidence: &Evidence) -> Option<String> {
     let names: Vec<String> =
         printed.into_iter().filter(|metric| !known(metric)).map(|metric| format!("`{metric}`")).collect();
     let first = names.first()?.trim_matches('`');
+    let is_bare = first.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let key = if is_bare { first.to_owned() } else { format!("{first:?}") };
     Some(format!(
         "undeclared_metric: {} is printed and not declared, so it is kept in the report and not compared; declare it in the \
-         suite, as in metrics.{first} = {{ unit = \"count\", better = \"lower\" }}",
+         suite with the unit it is printed in, as in metrics.{key} = {{ unit = \"count\", better = \"lower\" }}",
         names.join(", ")
     ))
 }

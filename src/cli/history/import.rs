@@ -7,7 +7,10 @@ use clap::Args;
 use super::{Common, History};
 use crate::cli::judge::read_file;
 use crate::error::{Error, ExitCode};
-use crate::history::import::{Records, benchdb, criterion, github_action, reports, table, timestamp};
+use crate::history::import::{
+    Records, benchdb, criterion, github_action, reports, settle_directions, table, timestamp,
+};
+use crate::history::index::Index;
 use crate::report::json;
 use crate::suite::keys::nearest;
 use crate::ui::Ui;
@@ -58,6 +61,9 @@ pub(super) fn import(args: &ImportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     if records.records.is_empty() {
         return Err(Error::Usage("nothing was found to import; check the path and --from".to_owned()));
     }
+    let known = Index::load(&history.store)?.directions();
+    settle_directions(&mut records.records, &known)
+        .map_err(|why| Error::Usage(format!("failed to import: {why}; nothing was stored")))?;
     let imported = reports(&records.records, args.machine.as_deref());
     for note in &imported.notes {
         ui.note(note);

@@ -77,6 +77,38 @@ pub fn direction(unit: &str) -> Better {
     if rate { Better::Higher } else { Better::Lower }
 }
 
+/// The direction of a series, by benchmark, metric and unit.
+pub type Directions = HashMap<(String, String, String), Better>;
+
+/// Gives records that state no direction the one that others of their series state, here or in the history.
+///
+/// # Errors
+///
+/// Two directions of one series, in words.
+pub fn settle_directions(records: &mut [Record], known: &Directions) -> Result<(), String> {
+    let series = |it: &Record| (it.benchmark.clone(), it.metric.clone(), it.unit.clone());
+    let mut directions = known.clone();
+    let stated = records.iter().filter_map(|record| Some((record, record.better?)));
+    for (record, better) in stated {
+        let direction = *directions.entry(series(record)).or_insert(better);
+        if direction != better {
+            let word = |better| if better == Better::Lower { "lower" } else { "higher" };
+            return Err(format!(
+                "{} {} is better {} at {}, and better {} elsewhere in it or in the history",
+                record.benchmark,
+                record.metric,
+                word(better),
+                record.commit,
+                word(direction)
+            ));
+        }
+    }
+    for record in records.iter_mut().filter(|record| record.better.is_none()) {
+        record.better = directions.get(&series(record)).copied();
+    }
+    Ok(())
+}
+
 /// Reports of these records. The same records give the same bytes, so importing twice adds nothing.
 pub fn reports(records: &[Record], machine: Option<&str>) -> Imported {
     let mut imported = Imported::default();

@@ -11,7 +11,7 @@ use crate::history::tolerance::{Floors, MetricKind};
 use crate::suite::metric::Better;
 
 /// Raised whenever the layout, or what is taken from a report, changes: an older index is then made again.
-const MAGIC: &[u8; 16] = b"benchgate idx 4\n";
+const MAGIC: &[u8; 16] = b"benchgate idx 5\n";
 const DIGEST: usize = 8;
 /// A number that stands for "none", where there is one.
 const NO_TIME: i64 = i64::MIN;
@@ -60,6 +60,7 @@ pub(super) fn encode(index: &Index) -> Vec<u8> {
 fn put_run(out: &mut Vec<u8>, run: &IndexedRun, texts: &mut Texts) {
     out.extend(run.run);
     out.extend(run.result_time.to_le_bytes());
+    out.extend(run.seed.to_le_bytes());
     out.push(u8::from(run.imported));
     put_u32(out, texts.number(&run.machine));
     put_u32(out, texts.number(&run.rustc));
@@ -127,6 +128,7 @@ fn run(input: &mut Input<'_>, text: &impl Fn(u32) -> Option<Arc<str>>, keys: usi
     let mut run = IndexedRun {
         run: input.take(16)?.try_into().ok()?,
         result_time: input.i64()?,
+        seed: input.u64()?,
         imported: input.u8()? != 0,
         machine: text(input.u32()?)?,
         rustc: text(input.u32()?)?,
