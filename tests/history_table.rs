@@ -176,9 +176,9 @@ fn mark_accepts_and_unmark_takes_back_and_no_file_is_ever_changed() {
     plain.run(&["mark", "b", "c40", "--reason", "checked arithmetic"]).ok();
     assert_eq!(status()["status"], "stable");
     plain.run(&["unmark", "b", "c40", "--reason", "it was not that after all"]).ok();
-    // Neither a mark nor a step begins a segment there any more; the regression is open again.
+    // All is as it was before the mark: the step begins a segment, and the regression is open again.
     assert_eq!(status()["status"], "regressed");
-    assert_eq!(status()["steps"].as_array().unwrap().len(), 0);
+    assert_eq!(status()["steps"].as_array().unwrap().len(), 1);
     plain.run(&["mark", "*", "c40", "--reason", "all of them"]).ok();
     assert_eq!(status()["status"], "stable");
     let after = plain.files();
@@ -189,6 +189,37 @@ fn mark_accepts_and_unmark_takes_back_and_no_file_is_ever_changed() {
     assert_eq!(plain.run(&["mark", "b", "c40"]).code, 3, "a reason is needed");
     let listed = plain.run(&["list"]).ok().stdout;
     assert!(listed.contains("mark c40 b: checked arithmetic"), "{listed}");
+}
+
+#[test]
+fn unmark_takes_back_the_newest_mark_then_the_step_and_then_nothing() {
+    let mut values = scattered(40, 100.0);
+    values.extend(scattered(20, 120.0));
+    let plain = Plain::of_table(&table(&values));
+    let status = || plain.run(&["status", "--format", "json"]).ok().json()["benchmarks"][0].clone();
+    let before = status();
+    let say = |verb: &str, commit: &str| plain.run(&[verb, "b", commit, "--reason", "so it is"]);
+    say("mark", "c40").ok();
+    say("mark", "c50").ok();
+    say("unmark", "c40").ok();
+    say("unmark", "c50").ok();
+    assert_eq!(status(), before);
+    // Without a mark the step is taken back; a mark on top of that, and its end, change nothing of it.
+    say("unmark", "c40").ok();
+    let without = status();
+    assert_eq!(without["steps"].as_array().unwrap().len(), 0);
+    say("mark", "c40").ok();
+    say("unmark", "c40").ok();
+    assert_eq!(status(), without);
+    let files = plain.files();
+    let refused = say("unmark", "c40");
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("neither a mark nor a step"), "{}", refused.stderr);
+    say("mark", "c50").ok();
+    let refused = say("unmark", "c3");
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("there is a mark at c50"), "{}", refused.stderr);
+    assert_eq!(plain.files().len(), files.len() + 1);
 }
 
 #[test]

@@ -277,6 +277,7 @@ mod tests {
             revision: 0,
             rustc: "".into(),
             said: None,
+            marks: 0,
             reason: None,
             imported: false,
             other_toolchain: false,

@@ -1,12 +1,12 @@
 //! From the index to series: which results enter, in which order, and what was left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::index::{Index, IndexedPoint, IndexedRun};
 use super::key::SeriesKey;
 use super::lookback::Row;
-use super::marks::{About, Mark, Said};
+use super::marks::{About, Event, Mark, Said};
 use super::tolerance::Floors;
 use crate::revision::BranchLine;
 use crate::suite::metric::Better;
@@ -55,8 +55,10 @@ pub struct Point {
     pub rustc: Arc<str>,
     /// What is said of its commit.
     pub said: Option<Said>,
-    /// Why a mark was set here.
+    /// Why it was said.
     pub reason: Option<Arc<str>>,
+    /// How many marks are in effect here. An unmark takes back the newest of them alone.
+    pub marks: u32,
     /// Whether it was made from foreign data.
     pub imported: bool,
     /// Whether it was measured with another compiler than the result before.
@@ -312,6 +314,7 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         rustc: run.rustc.clone(),
         said: None,
         reason: None,
+        marks: 0,
         imported: run.imported,
         other_toolchain: false,
     }
@@ -353,21 +356,7 @@ fn series(
         points[later].position = position;
         points[later].other_toolchain = points[later].rustc != points[later - 1].rustc;
     }
-    for mark in marks.iter().filter(|mark| index.names(number).any(|name| mark.is(name))) {
-        let exact = points.iter().position(|point| *point.commit == *mark.event.commit);
-        // A commit that was not measured: the change shows at the first one after it that was.
-        let after = || {
-            let at = places.of(&mark.event.commit)?;
-            points.iter().position(|point| point.depth.is_some_and(|depth| Some(depth) <= at.depth))
-        };
-        if let Some(at) = exact.or_else(after) {
-            let position = points[at].position;
-            for point in points.iter_mut().filter(|point| point.position == position) {
-                point.said = Some(mark.event.says());
-                point.reason = Some(mark.event.reason.as_str().into());
-            }
-        }
-    }
+    say(&mut points, places, marks.iter().filter(|mark| index.names(number).any(|name| mark.is(name))));
     let newest = points.last().expect("a series is made of the points it has");
     let run = index.reports[newest.report].content.as_ref().expect("a point comes from a run that was read");
     let newest = run
@@ -376,6 +365,35 @@ fn series(
         .find(|point| point.key as usize == number && point.revision == newest.revision)
         .expect("a point comes from this run");
     Series { key: key.clone(), better: newest.better, gate: newest.gate, floors: newest.floors, points }
+}
+
+/// Gives the results what the events, in their order, say of their commits. An unmark is the inverse of the mark before
+/// it: what was said before that mark counts again. Without one it says that nothing begins there.
+fn say<'a>(points: &mut [Point], places: &Places, events: impl Iterator<Item = &'a About<'a>>) {
+    let mut said: BTreeMap<i64, Vec<&Event>> = BTreeMap::new();
+    for event in events.map(|about| about.event) {
+        let exact = points.iter().position(|point| *point.commit == *event.commit);
+        // A commit that was not measured: the change shows at the first one after it that was.
+        let after = || {
+            let at = places.of(&event.commit)?;
+            points.iter().position(|point| point.depth.is_some_and(|depth| Some(depth) <= at.depth))
+        };
+        let Some(at) = exact.or_else(after) else { continue };
+        let there = said.entry(points[at].position).or_default();
+        let takes_back = event.says() == Said::BeginsNot
+            && there.last().is_some_and(|before| before.says() == Said::Begins);
+        if takes_back {
+            there.pop();
+        } else {
+            there.push(event);
+        }
+    }
+    for point in points {
+        let Some(there) = said.get(&point.position) else { continue };
+        point.said = there.last().map(|event| event.says());
+        point.reason = there.last().map(|event| event.reason.as_str().into());
+        point.marks = there.iter().filter(|event| event.says() == Said::Begins).count() as u32;
+    }
 }
 
 impl Series {
