@@ -22,6 +22,8 @@ pub struct Series {
     pub gate: bool,
     /// The practical tolerance, by the newest result.
     pub floors: Floors,
+    /// Whether older results were measured as another benchmark, metric or build, before a renaming.
+    pub is_renamed: bool,
     /// The results.
     pub points: Vec<Point>,
 }
@@ -364,7 +366,17 @@ fn series(
         .iter()
         .find(|point| point.key as usize == number && point.revision == newest.revision)
         .expect("a point comes from this run");
-    Series { key: key.clone(), better: newest.better, gate: newest.gate, floors: newest.floors, points }
+    let program = |key: &SeriesKey| {
+        (key.benchmark.clone(), key.metric.clone(), key.profile.clone(), key.features.clone())
+    };
+    Series {
+        key: key.clone(),
+        better: newest.better,
+        gate: newest.gate,
+        floors: newest.floors,
+        is_renamed: index.names(number).any(|name| program(name) != program(key)),
+        points,
+    }
 }
 
 /// Gives the results what the events, in their order, say of their commits. An unmark is the inverse of the mark before
@@ -420,7 +432,14 @@ impl Series {
 
     /// The same series with these results.
     pub fn with_points(&self, points: Vec<Point>) -> Self {
-        Self { key: self.key.clone(), better: self.better, gate: self.gate, floors: self.floors, points }
+        Self {
+            key: self.key.clone(),
+            better: self.better,
+            gate: self.gate,
+            floors: self.floors,
+            is_renamed: self.is_renamed,
+            points,
+        }
     }
 
     /// Where the newest result stands.

@@ -18,7 +18,7 @@ use crate::ui::Ui;
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", |arg| arg.help("Write the statuses as terminal or json, to PATH or to stdout (repeatable)")))]
 pub(super) struct StatusArgs {
-    /// End with status 1 when a benchmark is: regressed, improved, insufficient (repeatable); with 6 when nothing was judged
+    /// End with status 1 when a benchmark is: regressed, improved, insufficient (repeatable); with 6 when nothing was judged, or results are left out because the clone is shallow
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     fail_on: Vec<String>,
     /// Only this metric (repeatable); default: those that gate
@@ -30,7 +30,7 @@ pub(super) struct StatusArgs {
     pub(super) common: Common,
 }
 
-/// Shows the statuses. 1 for a status that is to fail, 6 where one could fail and there is none.
+/// Shows the statuses. 1 for a status that is to fail, 6 where one could fail and there is none, or the clone is too shallow to tell.
 pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
@@ -68,6 +68,17 @@ pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
         .map(|(it, label)| format!("{label} {}", it.status))
         .collect();
     match failing.len() {
+        // What was cut away could be the very past that a newest result is off.
+        0 if !fail_on.is_empty() && view.is_cut && 0 < view.left_out.off_branch => {
+            ui.error(format!(
+                "the clone is shallow, and {} left out because of it: `git fetch --unshallow` first (--fail-on)",
+                match view.left_out.off_branch {
+                    1 => "1 result is".to_owned(),
+                    count => format!("{count} results are"),
+                }
+            ));
+            Ok(ExitCode::NotMeasured)
+        }
         0 => Ok(ExitCode::Success),
         count => {
             const SHOWN: usize = 5;

@@ -15,10 +15,11 @@ use crate::report::text::{shell_word, visible};
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The command that looks for the commit of a change. `None` where there is nothing for it to find: a change for the better,
-/// commits that are not of this repository, and variants, which no filter can tell apart.
+/// commits that are not of this repository, renamed series, whose old commits do not know the name of now, and variants, which
+/// no filter can tell apart.
 pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) -> Option<String> {
     let identity = &series.key.benchmark;
-    if change.better || !identity.variant.is_empty() {
+    if change.better || series.is_renamed || !identity.variant.is_empty() {
         return None;
     }
     let commit = |level: usize| {
