@@ -134,6 +134,15 @@ fn exported_table_imports_as_the_same_series() {
 }
 
 #[test]
+fn table_that_is_written_to_a_file_is_not_printed_as_well() {
+    let plain = Plain::of_table(&table(&scattered(3, 100.0)));
+    let printed = plain.run(&["export"]).ok().stdout;
+    assert_eq!(plain.run(&["export", "--format", "csv=all.csv"]).ok().stdout, "");
+    assert_eq!(std::fs::read_to_string(plain.path().join("all.csv")).unwrap(), printed);
+    assert_eq!(plain.run(&["export", "--format", "csv=all.csv", "--format", "csv"]).ok().stdout, printed);
+}
+
+#[test]
 fn status_fails_on_what_it_is_told_to_and_on_nothing_else() {
     let mut values = scattered(40, 100.0);
     values.extend(scattered(3, 120.0));
