@@ -8,6 +8,7 @@ use super::{Common, History};
 use crate::cli::judge::read_file;
 use crate::error::{Error, ExitCode};
 use crate::history::import::{Records, benchdb, criterion, github_action, reports, table, timestamp};
+use crate::history::render::counted;
 use crate::report::json;
 use crate::suite::keys::nearest;
 use crate::ui::Ui;
@@ -72,10 +73,11 @@ pub(super) fn import(args: &ImportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     ui.status(
         "Imported",
         format!(
-            "{} results as {new} new reports ({} known), {} marks, into {}",
-            records.records.len(),
+            "{} as {} ({} known), {}, into {}",
+            counted(records.records.len(), "result"),
+            counted(new, "new report"),
             imported.reports.len() - new,
-            imported.events.len(),
+            counted(imported.events.len(), "mark"),
             history.store.directory().display()
         ),
     );

@@ -14,13 +14,17 @@ use crate::suite::metric::Unit;
 use super::key::SeriesKey;
 use super::series::LeftOut;
 
-/// `1 result`, `2 results`; the plural is that of the first word.
+/// `1 result of a run`, `2 results of a run`: the first word that is no `earlier` gets the plural.
 pub fn counted(count: usize, what: &str) -> String {
     if count == 1 {
         return format!("1 {what}");
     }
+    let (before, what) = match what.split_once(' ') {
+        Some((before @ ("earlier" | "older" | "new"), what)) => (format!("{before} "), what),
+        _ => (String::new(), what),
+    };
     let (noun, rest) = what.split_at(what.find(' ').unwrap_or(what.len()));
-    format!("{count} {noun}s{rest}")
+    format!("{count} {before}{noun}s{rest}")
 }
 
 /// A value in a unit people read; foreign units of time and size are scaled like our own.
