@@ -24,6 +24,9 @@ pub(super) struct StatusArgs {
     /// Only this metric (repeatable); default: those that gate
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
+    /// Only this machine (repeatable); default: all, of which the worst counts
+    #[arg(long, value_name = "MACHINE")]
+    machine: Vec<String>,
     #[command(flatten)]
     lookback: LookbackFlag,
     #[command(flatten)]
@@ -42,10 +45,14 @@ pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     loaded.know_metrics(&args.metric)?;
+    loaded.know_machines(&args.machine)?;
     let gated = loaded.gated();
-    let view = loaded.view(|number, key| match args.metric.is_empty() {
-        true => gated[number],
-        false => args.metric.contains(&key.metric),
+    let view = loaded.view(|number, key| {
+        let is_metric = match args.metric.is_empty() {
+            true => gated[number],
+            false => args.metric.contains(&key.metric),
+        };
+        is_metric && (args.machine.is_empty() || args.machine.contains(&key.machine))
     });
     let overview = statuses(&view, mode);
     let statuses = &overview.benchmarks;
