@@ -235,6 +235,9 @@ fn status_of_a_clone_whose_cut_leaves_results_out_may_not_pass() {
     assert_eq!(cut.code, 6, "{}", cut.stderr);
     assert!(cut.stderr.lines().last().unwrap().contains("git fetch --unshallow"), "{}", cut.stderr);
     assert_eq!(status(&["--fail-on", "insufficient"]).code, 1);
+    let unknown = run(&repository, &["explain", "t/b", "nosuch"]);
+    assert_eq!(unknown.code, 3);
+    assert!(unknown.stderr.contains("unknown revision nosuch"), "{}", unknown.stderr);
     status(&[]).ok();
     repository.git_in(&clone, &["fetch", "-q", "--unshallow"]);
     status(&["--fail-on", "regressed"]).ok();
