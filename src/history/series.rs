@@ -7,6 +7,7 @@ use super::index::{Index, IndexedPoint, IndexedRun};
 use super::key::SeriesKey;
 use super::lookback::Row;
 use super::marks::{About, Event, Mark, Said};
+use super::places::{Place, Places, Standing};
 use super::tolerance::Floors;
 use crate::revision::BranchLine;
 use crate::suite::metric::Better;
@@ -190,24 +191,6 @@ impl View {
     }
 }
 
-/// Where a revision of a run stands.
-#[derive(Debug, Clone, Copy)]
-enum Standing {
-    At(Place),
-    Dirty,
-    OffBranch,
-    NoCommit,
-}
-
-impl Standing {
-    fn place(&self) -> Option<Place> {
-        match self {
-            Self::At(place) => Some(*place),
-            _ => None,
-        }
-    }
-}
-
 /// What two results have in common only when they are one.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct SameResult {
@@ -228,74 +211,6 @@ impl SameResult {
             best: point.best.to_bits(),
             median: point.median.to_bits(),
             samples: point.samples,
-        }
-    }
-}
-
-/// The place of a commit: its time, made never to fall along the line, and its depth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    order_time: i64,
-    /// Larger is newer; the same for all commits that are not on the line.
-    height: i64,
-    committed_at: i64,
-    depth: Option<u32>,
-}
-
-impl Place {
-    /// Comparable between series: larger is newer.
-    fn in_all_series(&self) -> (i64, i64) {
-        (self.order_time, self.height)
-    }
-}
-
-struct Places {
-    /// The commits of the branch, where there is one.
-    on_branch: Option<HashMap<String, Place>>,
-    /// Commits that the repository has and the branch has not.
-    elsewhere: HashSet<String>,
-}
-
-impl Places {
-    /// Skewed clocks give commits a time before that of their parents; along the line the largest time so far counts.
-    fn new(line: Option<&BranchLine>) -> Self {
-        let elsewhere = line.map(|line| line.elsewhere.clone()).unwrap_or_default();
-        let on_branch = line.map(|line| {
-            let mut commits: Vec<_> = line.commits.iter().collect();
-            commits.sort_unstable_by_key(|(_, commit)| std::cmp::Reverse(commit.depth));
-            let mut order_time = i64::MIN;
-            commits
-                .into_iter()
-                .map(|(id, commit)| {
-                    order_time = order_time.max(commit.committed_at);
-                    let height = -i64::from(commit.depth);
-                    let committed_at = commit.committed_at;
-                    (id.clone(), Place { order_time, height, committed_at, depth: Some(commit.depth) })
-                })
-                .collect()
-        });
-        Self { on_branch, elsewhere }
-    }
-
-    fn of(&self, commit: &str) -> Option<Place> {
-        self.on_branch.as_ref()?.get(commit).copied()
-    }
-
-    fn standing(&self, run: &IndexedRun, revision: &super::facts::RevisionFacts) -> Standing {
-        if revision.dirty {
-            return Standing::Dirty;
-        }
-        if revision.commit.is_empty() {
-            return Standing::NoCommit;
-        }
-        match self.of(&revision.commit) {
-            Some(place) => Standing::At(place),
-            None if self.on_branch.is_some() && !run.imported => Standing::OffBranch,
-            None if self.elsewhere.contains(&*revision.commit) => Standing::OffBranch,
-            None => {
-                let time = revision.committed_at.unwrap_or(run.result_time.div_euclid(1_000_000_000));
-                Standing::At(Place { order_time: time, height: i64::MIN, committed_at: time, depth: None })
-            }
         }
     }
 }
