@@ -36,7 +36,9 @@ fn every_commit_that_builds_is_stored_once_and_the_next_call_goes_on_from_there(
     backfill("HEAD~4..")
         .ends(0, &[])
         .says("2 of them are in the history already")
-        .says("1 commits, 1 skipped");
+        .says("1 commit, 1 skipped");
+    // All that can be measured is there.
+    backfill("HEAD~4..").ends(0, &[]).says("0 commits, 1 skipped, 3 were there before");
     assert_eq!(playground.state(), before);
     let listed = playground.run(&["history", "list"]);
     listed.ends(0, &[]).shows("3 reports");
@@ -58,7 +60,7 @@ fn every_commit_that_builds_is_stored_once_and_the_next_call_goes_on_from_there(
 }
 
 #[test]
-fn results_of_elsewhere_do_not_stand_for_a_commit_and_one_that_is_known_hides_no_failure() {
+fn results_of_elsewhere_do_not_stand_for_a_commit_and_a_range_without_any_of_ours_fails() {
     need_git!();
     let playground = history();
     let backfill = |range: &str| playground.run(&[&["history", "backfill", range][..], &AS_USUAL].concat());
@@ -69,9 +71,10 @@ fn results_of_elsewhere_do_not_stand_for_a_commit_and_one_that_is_known_hides_no
     );
     playground.run(&["history", "import", "../table.csv"]).ends(0, &[]);
     backfill("HEAD~4..HEAD~3").ends(0, &[]).says("0 of them are in the history already");
-    backfill("HEAD~4..HEAD~2")
+    backfill("HEAD~3..HEAD~2")
         .ends(4, &["none of the commits could be measured"])
-        .says("1 of them are in the history");
+        .says("0 commits, 1 skipped");
+    backfill("HEAD~4..HEAD~2").ends(0, &[]).says("0 commits, 1 skipped, 1 was there before");
 }
 
 #[test]

@@ -183,6 +183,12 @@ fn step_names_the_commits_between_and_the_bisect_command() {
         shown["change_points"][0]["bisect"].clone()
     };
     assert_eq!(bisect(&["--min-change", "3%"]), format!("{command} --threshold 3%"));
+    // Commits from before a renaming do not know the name of now.
+    let rekey = ["rekey", "--from", "id=b", "--to", "id=renamed", "--reason", "moved"];
+    run(&repository, &rekey).ok();
+    let renamed = run(&repository, &["show", "t/renamed"]).ok().stdout;
+    assert!(renamed.contains("worse:") && !renamed.contains("benchgate bisect"), "{renamed}");
+    run(&repository, &[&rekey[..], &["--undo"]].concat()).ok();
     // A mark on a commit in between counts from the first measured one on.
     run(&repository, &["mark", "t/b", &ids[13], "--reason", "accepted"]).ok();
     let shown = run(&repository, &["show", "t/b", "--format", "json"]).ok().json();
@@ -213,6 +219,28 @@ fn status_of_a_history_that_nobody_pulled_or_of_a_shallow_clone_is_not_green() {
     let cut = status();
     assert_eq!(cut.code, 6, "{}", cut.stderr);
     assert!(last(&cut).contains("not on the first-parent line"), "{}", cut.stderr);
+}
+
+#[test]
+fn status_of_a_clone_whose_cut_leaves_results_out_may_not_pass() {
+    need_git!();
+    let (repository, _) = recorded(14);
+    let url = format!("file://{}", repository.root().display());
+    let clone = repository.beside("cut");
+    repository.git(&["clone", "-q", "--depth", "3", &url, clone.to_str().unwrap()]);
+    let place = repository.root().join(".git/benchgate/history");
+    let status =
+        |more: &[&str]| history(&clone, &[&["status", "--history", place.to_str().unwrap()], more].concat());
+    let cut = status(&["--fail-on", "regressed"]);
+    assert_eq!(cut.code, 6, "{}", cut.stderr);
+    assert!(cut.stderr.lines().last().unwrap().contains("git fetch --unshallow"), "{}", cut.stderr);
+    assert_eq!(status(&["--fail-on", "insufficient"]).code, 1);
+    let unknown = run(&repository, &["explain", "t/b", "nosuch"]);
+    assert_eq!(unknown.code, 3);
+    assert!(unknown.stderr.contains("unknown revision nosuch"), "{}", unknown.stderr);
+    status(&[]).ok();
+    repository.git_in(&clone, &["fetch", "-q", "--unshallow"]);
+    status(&["--fail-on", "regressed"]).ok();
 }
 
 #[test]

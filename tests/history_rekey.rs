@@ -67,6 +67,36 @@ fn renaming_is_taken_back_by_its_own_words() {
 }
 
 #[test]
+fn second_renaming_of_what_was_moved_is_refused_with_the_way_back() {
+    let plain = renamed_on_the_way();
+    let typo = rekey(&plain, &["--from", "id=old", "--to", "id=nwe", "--to", "target=new"]).ok();
+    assert!(typo.stderr.contains("no series was called id=nwe target=new before"), "{}", typo.stderr);
+    let files = plain.files();
+    let way_back = "rekey --undo --from id=old --to id=nwe --to target=new --reason";
+    for to in ["id=new", "id=nwe"] {
+        let refused = rekey(&plain, &["--from", "id=old", "--to", to, "--to", "target=new"]);
+        assert_eq!(refused.code, 3, "{}", refused.stderr);
+        assert!(refused.stderr.contains(way_back), "{}", refused.stderr);
+    }
+    assert_eq!(plain.files(), files);
+    rekey(&plain, &["--undo", "--from", "id=old", "--to", "id=nwe", "--to", "target=new"]).ok();
+    let right = rekey(&plain, &["--from", "id=old", "--to", "id=new", "--to", "target=new"]).ok();
+    assert!(!right.stderr.contains("note"), "{}", right.stderr);
+    assert_eq!(statuses(&plain), [("new".to_owned(), "regressed".to_owned())]);
+}
+
+#[test]
+fn renaming_there_and_back_and_there_again_is_one() {
+    let plain = Plain::of_table(&table(&scattered(3, 1000.0)));
+    let there = ["--from", "id=b", "--to", "id=c", "--to", "target=c"];
+    let back = ["--from", "id=c", "--to", "id=b", "--to", "target=b"];
+    rekey(&plain, &there).ok();
+    rekey(&plain, &back).ok();
+    rekey(&plain, &there).ok();
+    assert_eq!(statuses(&plain)[0].0, "c");
+}
+
+#[test]
 fn machine_that_got_a_label_keeps_its_past_and_a_report_of_the_old_name_is_compared_with_it() {
     let plain = Plain::new();
     let add = |report: &Value| {
@@ -108,7 +138,7 @@ fn run_that_holds_both_names_keeps_them_apart_and_says_so() {
     };
     let (a, b) = (points("a"), points("b"));
     assert_eq!(a + b, 6, "no result is lost");
-    assert_eq!(a == 3, said.stderr.contains("each keeps its own name"), "{}", said.stderr);
+    assert_eq!(a == 3, said.stderr.contains("there each keeps its own name"), "{}", said.stderr);
 }
 
 #[test]
@@ -126,6 +156,7 @@ fn words_that_mean_nothing_are_refused_with_what_there_is() {
     refused(&["--from", "id=old", "--to", "id=old"], "changes no name");
     refused(&["--from", "id=old", "--to", "id=x", "--to", "id=y"], "names id twice");
     refused(&["--from", "id=old"], "--to");
+    refused(&["--from", "metric=latency", "--to", "metric=instructions"], "one built-in metric another");
     let empty = plain.run(&["rekey", "--from", "id=old", "--to", "id=x", "--reason", " "]);
     assert!(empty.code == 3 && empty.stderr.contains("say why"), "{}", empty.stderr);
     assert_eq!(

@@ -167,5 +167,5 @@ fn recorded_runs_are_in_the_history_and_a_run_that_is_not_recorded_leaves_none()
     let elsewhere = playground.repository.beside("elsewhere");
     let arguments = ["status", "--history", elsewhere.to_str().unwrap()];
     let status = history_support::history(playground.repository.root(), &arguments).ok().stdout;
-    assert!(status.contains("results of trees with uncommitted files"), "{status}");
+    assert!(status.contains("result of trees with uncommitted files"), "{status}");
 }

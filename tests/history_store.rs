@@ -84,7 +84,7 @@ fn dirty_trees_missing_commits_and_failed_benchmarks_are_kept_left_out_and_count
         (&json!(1), &json!(1), &json!(1))
     );
     let text = plain.run(&["status"]).ok().stdout;
-    assert!(text.contains("left out 1 results of trees with uncommitted files"), "{text}");
+    assert!(text.contains("left out 1 result of trees with uncommitted files"), "{text}");
     assert_eq!(plain.run(&["list"]).ok().stdout.matches("head ").count(), 6);
 }
 

@@ -1,4 +1,4 @@
-//! Histories of imported tables: what `import`, `show`, `status`, `explain`, `mark`, `export` and `prune` do with them.
+//! Histories of imported tables: what `import`, `show`, `status`, `export` and `prune` do with them.
 #![allow(
     clippy::unwrap_used,
     clippy::float_cmp,
@@ -134,6 +134,15 @@ fn exported_table_imports_as_the_same_series() {
 }
 
 #[test]
+fn table_that_is_written_to_a_file_is_not_printed_as_well() {
+    let plain = Plain::of_table(&table(&scattered(3, 100.0)));
+    let printed = plain.run(&["export"]).ok().stdout;
+    assert_eq!(plain.run(&["export", "--format", "csv=all.csv"]).ok().stdout, "");
+    assert_eq!(std::fs::read_to_string(plain.path().join("all.csv")).unwrap(), printed);
+    assert_eq!(plain.run(&["export", "--format", "csv=all.csv", "--format", "csv"]).ok().stdout, printed);
+}
+
+#[test]
 fn status_fails_on_what_it_is_told_to_and_on_nothing_else() {
     let mut values = scattered(40, 100.0);
     values.extend(scattered(3, 120.0));
@@ -155,7 +164,7 @@ fn open_regression_whose_newest_result_is_back_says_that_a_second_one_closes_it(
         let plain = Plain::of_table(&table(&values));
         plain.run(&["status"]).ok().stdout
     };
-    assert!(reason(&[]).contains("`history mark` accepts it"));
+    assert!(reason(&[]).contains("` accepts it"));
     let back = reason(&[1001.0]);
     assert!(
         back.contains("REGRESSED") && back.contains("the newest result is back, a second one closes it"),
@@ -165,58 +174,22 @@ fn open_regression_whose_newest_result_is_back_says_that_a_second_one_closes_it(
 }
 
 #[test]
-fn mark_accepts_and_unmark_takes_back_and_no_file_is_ever_changed() {
-    let mut values = scattered(40, 100.0);
-    values.extend(scattered(20, 120.0));
-    let plain = Plain::of_table(&table(&values));
-    let status = || plain.run(&["status", "--format", "json"]).ok().json()["benchmarks"][0].clone();
-    assert_eq!(status()["status"], "regressed");
-    assert_eq!(status()["open_since"], "c40");
-    let before = plain.files();
-    plain.run(&["mark", "b", "c40", "--reason", "checked arithmetic"]).ok();
-    assert_eq!(status()["status"], "stable");
-    plain.run(&["unmark", "b", "c40", "--reason", "it was not that after all"]).ok();
-    // Neither a mark nor a step begins a segment there any more; the regression is open again.
-    assert_eq!(status()["status"], "regressed");
-    assert_eq!(status()["steps"].as_array().unwrap().len(), 0);
-    plain.run(&["mark", "*", "c40", "--reason", "all of them"]).ok();
-    assert_eq!(status()["status"], "stable");
-    let after = plain.files();
-    assert_eq!(after.len(), before.len() + 3);
-    assert!(before.iter().all(|file| after.contains(file)));
-    let unknown = plain.run(&["mark", "b", "c99", "--reason", "x"]);
-    assert_eq!(unknown.code, 3);
-    assert_eq!(plain.run(&["mark", "b", "c40"]).code, 3, "a reason is needed");
+fn one_is_counted_as_one_and_a_mark_is_listed_with_what_it_is_narrowed_to() {
+    let plain = Plain::new();
+    plain.write("table.csv", &table(&[100.0]));
+    let said = plain.run(&["import", "table.csv"]).ok().stderr;
+    assert!(said.contains("1 result as 1 new report (0 known), 0 marks"), "{said}");
+    let narrowed = ["--metric", "latency", "--machine", "unknown", "--reason", "so it is"];
+    plain.run(&[&["mark", "b", "c0"], &narrowed[..]].concat()).ok();
     let listed = plain.run(&["list"]).ok().stdout;
-    assert!(listed.contains("mark c40 b: checked arithmetic"), "{listed}");
-}
-
-#[test]
-fn explain_shows_every_condition_with_its_number_and_limit() {
-    let mut values = scattered(40, 100.0);
-    values.extend(scattered(2, 120.0));
-    let plain = Plain::of_table(&table(&values));
-    let explained = plain.run(&["explain", "b", "c41", "--format", "json"]).ok().json();
-    let conditions = explained["conditions"].as_array().unwrap();
-    let find = |words: &str| {
-        conditions
-            .iter()
-            .find(|it| it["condition"].as_str().unwrap().contains(words))
-            .unwrap_or_else(|| panic!("{words}"))
-    };
-    assert_eq!(find("earlier results")["number"], 41.0);
-    assert_eq!(find("earlier results")["limit"], 10.0);
-    assert_eq!(find("|z|")["limit"], 2.0);
-    assert_eq!(find("|z|")["holds"], true);
-    assert_eq!(find("per cent of it")["limit"], 2.0);
-    assert_eq!(find("the result before")["holds"], true);
-    assert_eq!(explained["status"], "regressed");
-    assert_eq!(explained["baseline_conditions"][0]["limit"], 3.0);
-    let first = plain.run(&["explain", "b", "c40", "--format", "json"]).ok().json();
-    assert_eq!(first["status"], "stable", "one odd result is not a regression");
-    let text = plain.run(&["explain", "b", "c41"]).ok().stdout;
-    assert!(text.contains("HOLDS") && text.contains("LIMIT"), "{text}");
-    assert_eq!(plain.run(&["explain", "b", "c77"]).code, 3);
+    assert!(listed.contains("mark c0 b --metric latency --machine unknown: so it is"), "{listed}");
+    assert!(listed.contains(", 1 value") && listed.contains("1 report, 1 mark, "), "{listed}");
+    let shown = plain.run(&["show", "b"]).ok().stdout;
+    assert!(shown.contains("1 commit is too few") && shown.contains("over 1 commit:"), "{shown}");
+    plain.write("table.csv", &table(&[100.0, 101.0]));
+    plain.run(&["import", "table.csv"]).ok();
+    let status = plain.run(&["status"]).ok().stdout;
+    assert!(status.contains("1 earlier result, 10 needed"), "{status}");
 }
 
 #[test]
@@ -381,37 +354,6 @@ fn plot_draws_what_has_no_logarithm_and_marks_jumps_and_outliers() {
     let jumps = svg("jumps");
     assert!(jumps.contains("<circle class=\"outlier\"") && jumps.contains(" outlier</title>"), "{jumps}");
     assert!(jumps.contains("r=\"5\"") && jumps.contains(" jump</title>"), "{jumps}");
-}
-
-#[test]
-fn explain_takes_the_commit_of_that_name_before_one_that_begins_so() {
-    let plain = Plain::of_table(&table(&scattered(20, 100.0)));
-    let commit =
-        |name: &str| plain.run(&["explain", "b", name, "--format", "json"]).ok().json()["commit"].clone();
-    assert_eq!(commit("c1"), "c1");
-    assert_eq!(plain.run(&["explain", "b", "c"]).code, 3, "a letter means no commit");
-    let mut text = "commit,timestamp,benchmark,metric,unit,value\n".to_owned();
-    for (index, commit) in ["abcdef0123", "abcdef0199", "abcdef9"].iter().enumerate() {
-        text.push_str(&format!("{commit},{index},b,latency,ns,1\n"));
-    }
-    let plain = Plain::of_table(&text);
-    let commit = |name: &str| plain.run(&["explain", "b", name, "--format", "json"]);
-    assert_eq!(commit("abcdef01").code, 3, "two commits begin so");
-    assert_eq!(commit("abcdef012").ok().json()["commit"], "abcdef0123");
-}
-
-#[test]
-fn plain_lookback_explains_no_rule_that_it_does_not_have_and_counts_that_moved_are_not_called_unchanged() {
-    let values = [vec![100.0; 14], vec![101.0]].concat();
-    let plain = Plain::of_table(&table(&values).replace(",latency,ns,", ",instructions,count,"));
-    let explained = |mode: &str| plain.run(&["explain", "b", "c14", "--lookback", mode]).ok().stdout;
-    let (steps, seed) = (explained("steps"), explained("plain"));
-    assert!(steps.contains("exact rule") && steps.contains("results in a row"), "{steps}");
-    assert!(steps.contains("within 2 % of the mean, in a history without spread"), "{steps}");
-    assert!(!seed.contains("exact rule") && !seed.contains("results in a row"), "{seed}");
-    let plain = Plain::of_table(&table(&[vec![100.0; 14], vec![150.0]].concat()));
-    let status = plain.run(&["status"]).ok().stdout;
-    assert!(status.contains("a second one decides"), "{status}");
 }
 
 #[test]

@@ -42,6 +42,15 @@ impl Answers {
         Ok(Self(outputs))
     }
 
+    /// The same where the answer is for programs: with a path for it, stdout gets none.
+    pub(super) fn asked_for(flags: &[String], known: &'static [&'static str]) -> Result<Self, Error> {
+        let Self(mut outputs) = Self::parse(flags, known)?;
+        if !flags.is_empty() {
+            outputs.truncate(flags.len());
+        }
+        Ok(Self(outputs))
+    }
+
     /// Writes each output as `render` makes it, files first.
     pub(super) fn write(&self, ui: &Ui, render: impl Fn(&str) -> String) -> Result<(), Error> {
         for (format, path) in &self.0 {

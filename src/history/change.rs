@@ -135,7 +135,7 @@ pub fn changes(
         }
     };
     let geometric = without_spikes(&logs, &cuts, &spikes);
-    let changes = cuts
+    let changes: Vec<ChangePoint> = cuts
         .iter()
         .zip(geometric.windows(2))
         .map(|(&after, pair)| {
@@ -152,7 +152,9 @@ pub fn changes(
             }
         })
         .collect();
-    let drift_percent = match geometric[..] {
+    // One result, the newest, is no level yet.
+    let provisional = changes.last().is_some_and(|change| change.provisional);
+    let drift_percent = match geometric[..geometric.len() - usize::from(provisional)] {
         [first, .., last] => Some((last / first - 1.0) * 100.0),
         _ => None,
     };
@@ -258,6 +260,7 @@ mod tests {
             better: Better::Lower,
             gate: true,
             floors: Floors { metric_kind: MetricKind::Microbenchmark, absolute: 0.0, relative_percent: 0.0 },
+            is_renamed: false,
             points,
         }
     }
@@ -277,6 +280,7 @@ mod tests {
             revision: 0,
             rustc: "".into(),
             said: None,
+            marks: 0,
             reason: None,
             imported: false,
             other_toolchain: false,
@@ -331,6 +335,7 @@ mod tests {
         assert_eq!(found.levels.len(), 9);
         let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
         assert_eq!((change.before, change.after, change.provisional, change.better), (7, 8, true, false));
+        assert_eq!(found.drift_percent, None, "a provisional level is no drift");
     }
 
     #[test]

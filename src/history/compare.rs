@@ -9,6 +9,7 @@ use super::facts::{Facts, PointFacts};
 use super::key::SeriesKey;
 use super::lookback::Row;
 use super::overview::{course, is_counted};
+use super::render::counted;
 use super::series::{Point, Series, View};
 use super::status::{Compared, MIN_EARLIER, Status, Thresholds, clears_share, compare};
 use crate::suite::metric::Better;
@@ -207,7 +208,8 @@ fn judge(
             return (status, "exact rule: the history has no spread".to_owned());
         }
         if rows.len() < MIN_EARLIER {
-            let reason = format!("{} results up to the baseline, {MIN_EARLIER} needed", rows.len());
+            let reason =
+                format!("{} up to the baseline, {MIN_EARLIER} needed", counted(rows.len(), "result"));
             return (RowStatus::Insufficient, reason);
         }
     }

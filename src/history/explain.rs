@@ -1,8 +1,9 @@
 //! Every condition of a status, with its number and its limit, as of one commit.
 
 use super::course::{Course, LookbackMode, MOST_WEIGHT, STEP_WEIGHT};
-use super::lookback::{Distribution, Row, SHIFT_SD, WINDOW, distribution, rolling, z_score};
+use super::lookback::{Distribution, Row, SHIFT_SD, WINDOW, distribution, jump, rolling, z_score};
 use super::overview::{course, is_counted};
+use super::render::counted;
 use super::series::Series;
 use super::status::{BASELINE_Z, MIN_EARLIER, MIN_SHARE, STATUS_Z, Score, clears_share, score};
 use super::tolerance::Tolerance;
@@ -27,7 +28,9 @@ pub struct Explanation {
     pub point: usize,
     /// The course as of this result.
     pub course: Course,
-    /// The window it is held against.
+    /// Results of its commit up to this one.
+    pub results: usize,
+    /// The window before its commit, which it is held against.
     pub window: Distribution,
     /// Distinct commits in the window of the mean.
     pub window_commits: usize,
@@ -39,7 +42,7 @@ pub struct Explanation {
     pub tolerance: Option<Tolerance>,
 }
 
-/// Explains the newest result of a commit, as of that result: of the commit of that name, else of the only one whose id
+/// Explains the newest result of a commit against the results before its commit, as of that result: of the commit of that name, else of the only one whose id
 /// begins so. `None` when the series has none of it.
 pub fn explain(series: &Series, commit: &str, mode: LookbackMode) -> Option<Explanation> {
     let point = newest_of(series, commit)?;
@@ -51,15 +54,18 @@ pub fn explain(series: &Series, commit: &str, mode: LookbackMode) -> Option<Expl
         rows[step.index].begins = until.rows(mode == LookbackMode::Steps)[step.index].begins;
     }
     let (last, earlier) = rows.split_last()?;
-    let window = distribution(earlier);
+    // Other results of the same commit are no past of it.
+    let before = &rows[..rows.partition_point(|row| row.position < last.position)];
+    let window = distribution(before);
     let latest = score(last.value, window, earlier.len(), series.better);
     let previous = earlier
         .split_last()
         .map(|(previous, before)| score(previous.value, distribution(before), before.len(), series.better));
     Some(Explanation {
         point,
+        results: rows.len() - before.len(),
         window,
-        window_commits: window_commits(earlier),
+        window_commits: window_commits(before),
         status: status_conditions(&rows, latest, previous, series, mode),
         baseline: baseline_conditions(&until, window),
         tolerance: window.mean.map(|mean| series.floors.judge(mean, last.value)),
@@ -107,9 +113,9 @@ fn status_conditions(
 ) -> Vec<Condition> {
     // The plain lookback is seed document 1 to the letter: no exact rule, and no steps.
     let with_steps = mode == LookbackMode::Steps;
-    let counted = with_steps && is_counted(&series.key);
+    let is_exact = with_steps && is_counted(&series.key);
     let value = rows[rows.len() - 1].value;
-    let needed = if counted { 1 } else { MIN_EARLIER };
+    let needed = if is_exact { 1 } else { MIN_EARLIER };
     let share = |value: f64, mean: f64| 100.0 * (value - mean).abs() / mean.abs();
     let mut conditions = vec![
         Condition {
@@ -119,7 +125,7 @@ fn status_conditions(
             holds: Some(needed <= latest.earlier),
         },
         Condition {
-            asks: "|z| is above".to_owned(),
+            asks: "|z| (against the window before the commit) is above".to_owned(),
             number: latest.z,
             limit: Some(STATUS_Z),
             holds: latest.z.map(|z| STATUS_Z < z.abs()),
@@ -131,28 +137,29 @@ fn status_conditions(
             holds: latest.mean.map(|mean| clears_share(value, mean)),
         },
     ];
-    if with_steps && latest.sd == Some(0.0) || latest.sd.is_none() && counted {
+    if with_steps && latest.sd == Some(0.0) || latest.sd.is_none() && is_exact {
         conditions.push(Condition {
-            asks: "the history has no spread, so any change above 2 % counts (exact rule)".to_owned(),
-            number: latest.mean.map(|mean| value - mean),
-            limit: Some(0.0),
+            asks: "the history has no spread, so any change counts that is, in per cent, above (exact rule)"
+                .to_owned(),
+            number: latest.mean.filter(|&mean| mean != 0.0).map(|mean| share(value, mean)),
+            limit: Some(100.0 * MIN_SHARE),
             holds: latest.mean.map(|mean| clears_share(value, mean)),
         });
     }
     if let Some(previous) = previous {
         conditions.push(Condition {
-            asks: "the result before points the same way (its z)".to_owned(),
+            asks: "the result before points the same way (its z, against the window before it)".to_owned(),
             number: previous.z,
             limit: Some(STATUS_Z),
             holds: Some(latest.side != 0 && previous.side == latest.side),
         });
     }
     let flags = rolling(rows);
-    let change = rows.len().checked_sub(2).map(|index| value - rows[index].value);
     conditions.push(Condition {
-        asks: format!("the change to the result before is a jump of more than {SHIFT_SD} sd of the changes"),
-        number: change,
-        limit: None,
+        asks: "the change from the result before is a jump: standard deviations off the usual change, above"
+            .to_owned(),
+        number: jump(rows),
+        limit: Some(SHIFT_SD),
         holds: flags.last().map(|flags| flags.is_step),
     });
     if !with_steps {
@@ -160,7 +167,10 @@ fn status_conditions(
     }
     let run: Vec<f64> = run_of(rows, &flags, series);
     conditions.push(Condition {
-        asks: format!("{} results in a row beyond the threshold weigh at least (a step)", run.len()),
+        asks: format!(
+            "{} in a row beyond the threshold weigh at least (a step)",
+            counted(run.len(), "result")
+        ),
         number: (!run.is_empty()).then(|| run.iter().sum::<f64>() / (run.len() as f64).sqrt()),
         limit: Some(STEP_WEIGHT),
         holds: Some(2 <= run.len() && STEP_WEIGHT <= run.iter().sum::<f64>() / (run.len() as f64).sqrt()),
@@ -194,13 +204,16 @@ fn baseline_conditions(series: &Series, window: Distribution) -> Vec<Condition> 
     let share = 100.0 * (newest.best - baseline.best).abs() / baseline.best.abs();
     vec![
         Condition {
-            asks: "standard deviations from the commit before (a comparison's baseline), either way, are at least".to_owned(),
+            asks:
+                "in `history compare`: standard deviations from the commit before, either way, are at least"
+                    .to_owned(),
             number: z,
             limit: Some(BASELINE_Z),
             holds: z.map(|z| BASELINE_Z <= z.abs()),
         },
         Condition {
-            asks: "distance from the commit before, in per cent of it, is above".to_owned(),
+            asks: "in `history compare`: distance from the commit before, in per cent of it, is above"
+                .to_owned(),
             number: (baseline.best != 0.0).then_some(share),
             limit: Some(100.0 * MIN_SHARE),
             holds: Some(clears_share(newest.best, baseline.best)),

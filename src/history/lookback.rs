@@ -161,33 +161,59 @@ fn tail(rows: &[Row], from: usize) -> Vec<Rolling> {
     stats
 }
 
+/// How many standard deviations of the usual changes the last change is off their mean. `None` without a spread.
+pub fn jump(rows: &[Row]) -> Option<f64> {
+    let values: Vec<f64> = rows.iter().map(|row| row.value).collect();
+    let (change, mean, sd) = Neighbours::new(&values)?.at(values.len().checked_sub(1)?)?;
+    (sd != 0.0).then(|| ((change - mean) / sd).abs())
+}
+
+/// The changes between neighbours.
+struct Neighbours {
+    changes: Vec<f64>,
+    /// Those that are left when the largest ones either way are not counted, with the row each of them leads to.
+    kept: Vec<f64>,
+    kept_at: Vec<usize>,
+}
+
+impl Neighbours {
+    fn new(values: &[f64]) -> Option<Self> {
+        let changes: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mut pool = changes.clone();
+        let (low, high) = (quantile_of(&mut pool, TRIM)?, quantile_of(&mut pool, 1.0 - TRIM)?);
+        let (kept_at, kept) = changes
+            .iter()
+            .enumerate()
+            .filter(|(_, change)| low <= **change && **change <= high)
+            .map(|(index, change)| (index + 1, *change))
+            .unzip();
+        Some(Self { changes, kept, kept_at })
+    }
+
+    /// The change that leads to a row, and the mean and the spread of those of the window up to it.
+    fn at(&self, row: usize) -> Option<(f64, f64, f64)> {
+        let change = *self.changes.get(row.checked_sub(1)?)?;
+        let begin = self.kept_at.partition_point(|&at| at + WINDOW <= row);
+        let end = self.kept_at.partition_point(|&at| at <= row);
+        let window = &self.kept[begin.min(end)..end];
+        Some((change, mean(window)?, standard_deviation(window)?))
+    }
+
+    fn jumps(&self, row: usize) -> bool {
+        match self.at(row) {
+            // Against no spread at all any other change is a jump.
+            Some((change, mean, 0.0)) => !same(change, mean),
+            Some((change, mean, sd)) => SHIFT_SD < ((change - mean) / sd).abs(),
+            None => false,
+        }
+    }
+}
+
 /// Steps and outliers of the rows from `from` on.
 fn flags(values: &[f64], from: usize) -> Vec<Rolling> {
-    let changes: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mut stats = vec![Rolling::default(); values.len() - from];
-    let mut pool = changes.clone();
-    let (Some(low), Some(high)) = (quantile_of(&mut pool, TRIM), quantile_of(&mut pool, 1.0 - TRIM)) else {
-        return stats;
-    };
-    // The kept changes with the row each of them leads to.
-    let (kept_at, kept): (Vec<usize>, Vec<f64>) = changes
-        .iter()
-        .enumerate()
-        .filter(|(_, change)| low <= **change && **change <= high)
-        .map(|(index, change)| (index + 1, *change))
-        .unzip();
-    let jumps = |row: usize| {
-        let Some(&change) = row.checked_sub(1).and_then(|index| changes.get(index)) else { return false };
-        let begin = kept_at.partition_point(|&at| at + WINDOW <= row);
-        let end = kept_at.partition_point(|&at| at <= row);
-        let window = &kept[begin.min(end)..end];
-        match (mean(window), standard_deviation(window)) {
-            // Against no spread at all any other change is a jump.
-            (Some(mean), Some(0.0)) => !same(change, mean),
-            (Some(mean), Some(sd)) => SHIFT_SD < ((change - mean) / sd).abs(),
-            _ => false,
-        }
-    };
+    let Some(neighbours) = Neighbours::new(values) else { return stats };
+    let jumps = |row: usize| neighbours.jumps(row);
     let mut before_is_outlier = 1 < from && jumps(from - 1) && from < values.len() && jumps(from);
     let mut this = from < values.len() && jumps(from);
     for (offset, stats) in stats.iter_mut().enumerate() {

@@ -11,7 +11,7 @@ word_enum! {
     Action {
         /// A new distribution begins at the commit: the change is accepted.
         Mark = "mark",
-        /// Neither a mark nor a step found by itself begins one there.
+        /// The newest mark there is taken back; without one, the step found by itself.
         Unmark = "unmark",
     }
 }

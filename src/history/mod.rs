@@ -13,6 +13,7 @@ pub mod lookback;
 pub mod marks;
 pub mod overview;
 mod parallel;
+mod places;
 pub mod prune;
 pub mod rekey;
 pub mod render;

@@ -8,8 +8,10 @@ use super::course::{Course, CourseRow, LookbackMode, Why, follow};
 use super::key::SeriesKey;
 use super::marks::Said;
 use super::parallel::in_parallel;
-use super::series::{Series, View};
+use super::render::counted;
+use super::series::{Point, Series, View};
 use super::status::{MIN_EARLIER, Status, clears_share};
+use crate::report::text::{shell_word, visible};
 use crate::suite::metric::{Metric, Unit};
 
 /// The status of one series.
@@ -58,6 +60,17 @@ pub struct FoundStep {
     pub change_percent: Option<f64>,
     /// Whether it is for the better.
     pub better: bool,
+    /// The command that takes it back.
+    #[serde(skip)]
+    pub unmark: String,
+}
+
+/// The command that says something of a result's commit.
+fn command(verb: &str, series: &Series, point: &Point) -> String {
+    // Only a commit that the repository has is found by its first digits.
+    let commit = if point.depth.is_some() { short(&point.commit) } else { point.commit.to_string() };
+    let label = shell_word(&series.key.label());
+    visible(&format!("cargo benchgate history {verb} {label} {} --reason '…'", shell_word(&commit)))
 }
 
 /// Whether the values of a series are counts, which are equal from run to run.
@@ -171,6 +184,7 @@ pub fn found_steps(series: &Series, course: &Course) -> Vec<FoundStep> {
                 after: before.map(|point| point.commit.to_string()),
                 change_percent: super::status::move_percent(step.after, Some(step.before)),
                 better: step.better,
+                unmark: command("unmark", series, &series.points[step.index]),
             }
         })
         .collect()
@@ -181,7 +195,7 @@ pub fn reason(series: &Series, course: &Course) -> String {
     let short = |index: usize| short(&series.points[index].commit);
     let z = course.z.map(|z| format!(", z {z:+.1}")).unwrap_or_default();
     match course.why {
-        Why::FewResults(earlier) => format!("{earlier} earlier results, {MIN_EARLIER} needed"),
+        Why::FewResults(earlier) => format!("{}, {MIN_EARLIER} needed", counted(earlier, "earlier result")),
         Why::NoSpread => "the history has no spread to judge by".to_owned(),
         Why::TwoResults => format!("the two newest results point the same way{z}"),
         Why::Exact => {
@@ -200,8 +214,8 @@ pub fn reason(series: &Series, course: &Course) -> String {
             let rule = if exact { " (exact rule)" } else { "" };
             let is_back = |open: super::course::Open| open.is_back(series.newest().best, series.better);
             let next = match course.open.is_some_and(is_back) {
-                true => "the newest result is back, a second one closes it",
-                false => "`history mark` accepts it",
+                true => "the newest result is back, a second one closes it".to_owned(),
+                false => format!("`{}` accepts it", command("mark", series, &series.points[index])),
             };
             format!("open since {}{z}{rule}; {next}", short(index))
         }

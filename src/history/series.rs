@@ -1,12 +1,13 @@
 //! From the index to series: which results enter, in which order, and what was left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::index::{Index, IndexedPoint, IndexedRun};
 use super::key::SeriesKey;
 use super::lookback::Row;
-use super::marks::{About, Mark, Said};
+use super::marks::{About, Event, Mark, Said};
+use super::places::{Place, Places, Standing};
 use super::tolerance::Floors;
 use crate::revision::BranchLine;
 use crate::suite::metric::Better;
@@ -22,6 +23,8 @@ pub struct Series {
     pub gate: bool,
     /// The practical tolerance, by the newest result.
     pub floors: Floors,
+    /// Whether older results were measured as another benchmark, metric or build, before a renaming.
+    pub is_renamed: bool,
     /// The results.
     pub points: Vec<Point>,
 }
@@ -55,8 +58,10 @@ pub struct Point {
     pub rustc: Arc<str>,
     /// What is said of its commit.
     pub said: Option<Said>,
-    /// Why a mark was set here.
+    /// Why it was said.
     pub reason: Option<Arc<str>>,
+    /// How many marks are in effect here. An unmark takes back the newest of them alone.
+    pub marks: u32,
     /// Whether it was made from foreign data.
     pub imported: bool,
     /// Whether it was measured with another compiler than the result before.
@@ -186,24 +191,6 @@ impl View {
     }
 }
 
-/// Where a revision of a run stands.
-#[derive(Debug, Clone, Copy)]
-enum Standing {
-    At(Place),
-    Dirty,
-    OffBranch,
-    NoCommit,
-}
-
-impl Standing {
-    fn place(&self) -> Option<Place> {
-        match self {
-            Self::At(place) => Some(*place),
-            _ => None,
-        }
-    }
-}
-
 /// What two results have in common only when they are one.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct SameResult {
@@ -230,74 +217,6 @@ impl SameResult {
     }
 }
 
-/// The place of a commit: its time, made never to fall along the line, and its depth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    order_time: i64,
-    /// Larger is newer; the same for all commits that are not on the line.
-    height: i64,
-    committed_at: i64,
-    depth: Option<u32>,
-}
-
-impl Place {
-    /// Comparable between series: larger is newer.
-    fn in_all_series(&self) -> (i64, i64) {
-        (self.order_time, self.height)
-    }
-}
-
-struct Places {
-    /// The commits of the branch, where there is one.
-    on_branch: Option<HashMap<String, Place>>,
-    /// Commits that the repository has and the branch has not.
-    elsewhere: HashSet<String>,
-}
-
-impl Places {
-    /// Skewed clocks give commits a time before that of their parents; along the line the largest time so far counts.
-    fn new(line: Option<&BranchLine>) -> Self {
-        let elsewhere = line.map(|line| line.elsewhere.clone()).unwrap_or_default();
-        let on_branch = line.map(|line| {
-            let mut commits: Vec<_> = line.commits.iter().collect();
-            commits.sort_unstable_by_key(|(_, commit)| std::cmp::Reverse(commit.depth));
-            let mut order_time = i64::MIN;
-            commits
-                .into_iter()
-                .map(|(id, commit)| {
-                    order_time = order_time.max(commit.committed_at);
-                    let height = -i64::from(commit.depth);
-                    let committed_at = commit.committed_at;
-                    (id.clone(), Place { order_time, height, committed_at, depth: Some(commit.depth) })
-                })
-                .collect()
-        });
-        Self { on_branch, elsewhere }
-    }
-
-    fn of(&self, commit: &str) -> Option<Place> {
-        self.on_branch.as_ref()?.get(commit).copied()
-    }
-
-    fn standing(&self, run: &IndexedRun, revision: &super::facts::RevisionFacts) -> Standing {
-        if revision.dirty {
-            return Standing::Dirty;
-        }
-        if revision.commit.is_empty() {
-            return Standing::NoCommit;
-        }
-        match self.of(&revision.commit) {
-            Some(place) => Standing::At(place),
-            None if self.on_branch.is_some() && !run.imported => Standing::OffBranch,
-            None if self.elsewhere.contains(&*revision.commit) => Standing::OffBranch,
-            None => {
-                let time = revision.committed_at.unwrap_or(run.result_time.div_euclid(1_000_000_000));
-                Standing::At(Place { order_time: time, height: i64::MIN, committed_at: time, depth: None })
-            }
-        }
-    }
-}
-
 fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize) -> Point {
     Point {
         commit: run.revisions[usize::from(point.revision)].commit.clone(),
@@ -314,6 +233,7 @@ fn to_point(run: &IndexedRun, point: &IndexedPoint, place: Place, report: usize)
         rustc: run.rustc.clone(),
         said: None,
         reason: None,
+        marks: 0,
         imported: run.imported,
         other_toolchain: false,
     }
@@ -355,21 +275,7 @@ fn series(
         points[later].position = position;
         points[later].other_toolchain = points[later].rustc != points[later - 1].rustc;
     }
-    for mark in marks.iter().filter(|mark| index.names(number).any(|name| mark.is(name))) {
-        let exact = points.iter().position(|point| *point.commit == *mark.event.commit);
-        // A commit that was not measured: the change shows at the first one after it that was.
-        let after = || {
-            let at = places.of(&mark.event.commit)?;
-            points.iter().position(|point| point.depth.is_some_and(|depth| Some(depth) <= at.depth))
-        };
-        if let Some(at) = exact.or_else(after) {
-            let position = points[at].position;
-            for point in points.iter_mut().filter(|point| point.position == position) {
-                point.said = Some(mark.event.says());
-                point.reason = Some(mark.event.reason.as_str().into());
-            }
-        }
-    }
+    say(&mut points, places, marks.iter().filter(|mark| index.names(number).any(|name| mark.is(name))));
     let newest = points.last().expect("a series is made of the points it has");
     let run = index.reports[newest.report].content.as_ref().expect("a point comes from a run that was read");
     let newest = run
@@ -377,7 +283,46 @@ fn series(
         .iter()
         .find(|point| point.key as usize == number && point.revision == newest.revision)
         .expect("a point comes from this run");
-    Series { key: key.clone(), better: newest.better, gate: newest.gate, floors: newest.floors, points }
+    let program = |key: &SeriesKey| {
+        (key.benchmark.clone(), key.metric.clone(), key.profile.clone(), key.features.clone())
+    };
+    Series {
+        key: key.clone(),
+        better: newest.better,
+        gate: newest.gate,
+        floors: newest.floors,
+        is_renamed: index.names(number).any(|name| program(name) != program(key)),
+        points,
+    }
+}
+
+/// Gives the results what the events, in their order, say of their commits. An unmark is the inverse of the mark before
+/// it: what was said before that mark counts again. Without one it says that nothing begins there.
+fn say<'a>(points: &mut [Point], places: &Places, events: impl Iterator<Item = &'a About<'a>>) {
+    let mut said: BTreeMap<i64, Vec<&Event>> = BTreeMap::new();
+    for event in events.map(|about| about.event) {
+        let exact = points.iter().position(|point| *point.commit == *event.commit);
+        // A commit that was not measured: the change shows at the first one after it that was.
+        let after = || {
+            let at = places.of(&event.commit)?;
+            points.iter().position(|point| point.depth.is_some_and(|depth| Some(depth) <= at.depth))
+        };
+        let Some(at) = exact.or_else(after) else { continue };
+        let there = said.entry(points[at].position).or_default();
+        let takes_back = event.says() == Said::BeginsNot
+            && there.last().is_some_and(|before| before.says() == Said::Begins);
+        if takes_back {
+            there.pop();
+        } else {
+            there.push(event);
+        }
+    }
+    for point in points {
+        let Some(there) = said.get(&point.position) else { continue };
+        point.said = there.last().map(|event| event.says());
+        point.reason = there.last().map(|event| event.reason.as_str().into());
+        point.marks = there.iter().filter(|event| event.says() == Said::Begins).count() as u32;
+    }
 }
 
 impl Series {
@@ -404,7 +349,14 @@ impl Series {
 
     /// The same series with these results.
     pub fn with_points(&self, points: Vec<Point>) -> Self {
-        Self { key: self.key.clone(), better: self.better, gate: self.gate, floors: self.floors, points }
+        Self {
+            key: self.key.clone(),
+            better: self.better,
+            gate: self.gate,
+            floors: self.floors,
+            is_renamed: self.is_renamed,
+            points,
+        }
     }
 
     /// Where the newest result stands.

@@ -13,6 +13,7 @@ use crate::gate::{self, Command, HeadRequest, Outcome, Request, Setting};
 use crate::history::index::Index;
 use crate::history::key::{SeriesKey, fingerprint};
 use crate::history::rekey::Rekeys;
+use crate::history::render::counted;
 use crate::report::model::Report;
 use crate::report::text::visible;
 use crate::revision::{Commit, Repository};
@@ -57,7 +58,10 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
     };
     let done = commits.iter().filter(|commit| known.contains(commit.id.as_str())).count();
     let open = commits.len() - done;
-    ui.status("Backfilling", format!("{} commits, {done} of them are in the history already", commits.len()));
+    ui.status(
+        "Backfilling",
+        format!("{}, {done} of them are in the history already", counted(commits.len(), "commit")),
+    );
     let (mut before, mut stored, mut skipped): (Option<&Commit>, usize, usize) = (None, 0, 0);
     for commit in &commits {
         if known.contains(commit.id.as_str()) {
@@ -74,7 +78,7 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
                 before = Some(commit);
             }
             Err(Error::Interrupted) => {
-                ui.note(format!("{stored} reports are stored; the same command goes on from there"));
+                ui.note(format!("stored {}; the same command goes on from there", counted(stored, "report")));
                 return Err(Error::Interrupted);
             }
             Err(error @ Error::Internal(_)) => return Err(error),
@@ -86,8 +90,13 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
             }
         }
     }
-    ui.status("Backfilled", format!("{stored} commits, {skipped} skipped, {done} were there before"));
-    if stored == 0 && 0 < open {
+    let were = if done == 1 { "was" } else { "were" };
+    ui.status(
+        "Backfilled",
+        format!("{}, {skipped} skipped, {done} {were} there before", counted(stored, "commit")),
+    );
+    // What is left of a range with results failed before, most likely: a second call must not tell it as news.
+    if stored == 0 && done == 0 && 0 < open {
         return Err(Error::Execution(
             "none of the commits could be measured; the reasons are above".to_owned(),
         ));

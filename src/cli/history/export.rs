@@ -30,7 +30,7 @@ pub(super) struct ExportArgs {
 
 /// Writes what is in series. What is not, is said.
 pub(super) fn export(args: &ExportArgs, ui: &Ui) -> Result<ExitCode, Error> {
-    let outputs = Answers::parse(&args.common.output.format, &["csv"])?;
+    let outputs = Answers::asked_for(&args.common.output.format, &["csv"])?;
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     let mut meant = HashSet::new();

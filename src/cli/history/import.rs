@@ -11,6 +11,7 @@ use crate::history::import::{
     Records, benchdb, criterion, github_action, reports, settle_directions, table, timestamp,
 };
 use crate::history::index::Index;
+use crate::history::render::counted;
 use crate::report::json;
 use crate::suite::keys::nearest;
 use crate::ui::Ui;
@@ -78,10 +79,11 @@ pub(super) fn import(args: &ImportArgs, ui: &Ui) -> Result<ExitCode, Error> {
     ui.status(
         "Imported",
         format!(
-            "{} results as {new} new reports ({} known), {} marks, into {}",
-            records.records.len(),
+            "{} as {} ({} known), {}, into {}",
+            counted(records.records.len(), "result"),
+            counted(new, "new report"),
             imported.reports.len() - new,
-            imported.events.len(),
+            counted(imported.events.len(), "mark"),
             history.store.directory().display()
         ),
     );

@@ -8,6 +8,7 @@ use crate::cli::answers::{Answers, pretty};
 use crate::error::{Error, ExitCode};
 use crate::history::index::IndexedReport;
 use crate::history::overview::short;
+use crate::history::render::counted;
 use crate::report::text::visible;
 use crate::ui::Ui;
 
@@ -43,8 +44,11 @@ pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
         }
         for mark in &loaded.marks {
             let event = &mark.event;
+            let metric = event.metric.iter().map(|metric| format!(" --metric {}", visible(metric)));
+            let machine = event.machine.iter().map(|machine| format!(" --machine {}", visible(machine)));
+            let narrowed: String = metric.chain(machine).collect();
             text.push_str(&format!(
-                "{} {} {} {}: {}\n",
+                "{} {} {} {}{narrowed}: {}\n",
                 event.at,
                 event.action,
                 short(&visible(&event.commit)),
@@ -60,9 +64,9 @@ pub(super) fn list(args: &ListArgs, ui: &Ui) -> Result<ExitCode, Error> {
             text.push_str(&format!("machine {}: {}\n", visible(machine), visible(description)));
         }
         text.push_str(&format!(
-            "{} reports, {} marks, {} in {}\n",
-            loaded.index.reports.len(),
-            loaded.marks.len(),
+            "{}, {}, {} in {}\n",
+            counted(loaded.index.reports.len(), "report"),
+            counted(loaded.marks.len(), "mark"),
             crate::report::quantity::value(bytes as f64, &crate::suite::metric::Unit::Bytes),
             history.store.directory().display()
         ));
@@ -91,11 +95,11 @@ fn line(report: &IndexedReport) -> String {
                 })
                 .collect();
             format!(
-                "{}  {}  {}, {} values{}\n",
+                "{}  {}  {}, {}{}\n",
                 time(run.result_time),
                 revisions.join(", "),
                 visible(&run.machine),
-                run.points.len(),
+                counted(run.points.len(), "value"),
                 if run.imported { ", imported" } else { "" }
             )
         }

@@ -1,5 +1,6 @@
 //! Where a history is, and what is in it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Common;
@@ -12,6 +13,7 @@ use crate::history::marks::Mark;
 use crate::history::rekey::Rekeys;
 use crate::history::series::{View, wanted_commits};
 use crate::history::store::Store;
+use crate::report::text::visible;
 use crate::revision::{BranchLine, Repository, RevisionError};
 use crate::suite::keys::nearest;
 use crate::ui::Ui;
@@ -130,6 +132,23 @@ impl Loaded {
                     None => format!("it has {}", known.join(", ")),
                 };
                 Err(Error::Usage(format!("`--metric {unknown}`: the history has no such metric; {hint}")))
+            }
+        }
+    }
+
+    /// Refuses a machine that no series has, in a history that has some.
+    pub(super) fn know_machines(&self, machines: &[String]) -> Result<(), Error> {
+        let keys = self.index.keys.iter().zip(self.index.measured());
+        let known: BTreeSet<&str> =
+            keys.filter(|(_, measured)| *measured).map(|(key, _)| key.machine.as_str()).collect();
+        match machines.iter().find(|machine| !known.is_empty() && !known.contains(machine.as_str())) {
+            None => Ok(()),
+            Some(unknown) => {
+                let known: Vec<&str> = known.into_iter().collect();
+                Err(Error::Usage(format!(
+                    "`--machine {unknown}`: the history has no such machine; it has {}",
+                    visible(&known.join(", "))
+                )))
             }
         }
     }

@@ -6,6 +6,7 @@ use super::{Common, History};
 use crate::error::{Error, ExitCode};
 use crate::history::index::Index;
 use crate::history::prune::{Rule, doomed};
+use crate::history::render::counted;
 use crate::ui::Ui;
 
 /// Arguments of `history prune`.
@@ -54,7 +55,10 @@ pub(super) fn prune(args: &PruneArgs, ui: &Ui) -> Result<ExitCode, Error> {
     for name in &names {
         ui.detail(verb, name);
     }
-    ui.status(verb, format!("{} reports from {}", names.len(), history.store.directory().display()));
+    ui.status(
+        verb,
+        format!("{} from {}", counted(names.len(), "report"), history.store.directory().display()),
+    );
     Ok(ExitCode::Success)
 }
 

@@ -6,8 +6,10 @@ use super::open::now;
 use super::{Common, History};
 use crate::error::{Error, ExitCode};
 use crate::history::key::SeriesKey;
-use crate::history::rekey::{Named, Rekey, Rekeys, part_of};
-use crate::report::text::visible;
+use crate::history::rekey::{Named, Part, Rekey, Rekeys, part_of};
+use crate::history::render::counted;
+use crate::report::text::{shell_word, visible};
+use crate::suite::metric::Metric;
 use crate::ui::Ui;
 
 /// Arguments of `history rekey`.
@@ -57,25 +59,87 @@ pub(super) fn rekey(args: &RekeyArgs, ui: &Ui) -> Result<ExitCode, Error> {
         ui.status("Undone", event.words());
         return Ok(ExitCode::Success);
     }
-    // A key without metric stands for a benchmark that failed.
-    let keys = loaded.index.keys.iter().filter(|key| !key.metric.is_empty());
-    let about: Vec<&SeriesKey> = keys.clone().filter(|key| event.is_about(key)).collect();
+    // A key without metric stands for a benchmark that failed; one without results was renamed away, or lost its reports.
+    let measured = loaded.index.measured();
+    let all = loaded.index.keys.iter().zip(&measured).filter(|(key, _)| !key.metric.is_empty());
+    let keys: Vec<&SeriesKey> = all.clone().filter(|(_, measured)| **measured).map(|(key, _)| key).collect();
+    let about: Vec<&SeriesKey> = keys.iter().copied().filter(|key| event.is_about(key)).collect();
+    let one = Rekeys::new(std::slice::from_ref(&event));
     if about.is_empty() {
-        return Err(Error::Usage(nobody(&event, keys.collect())));
+        let before = all.map(|(key, _)| key).filter(|key| event.is_about(key));
+        let moved_by = |key: &SeriesKey| loaded.rekeys.events().iter().find(|earlier| earlier.is_about(key));
+        return Err(Error::Usage(match before.clone().find_map(moved_by) {
+            Some(earlier) => renamed_before(&event, earlier),
+            None => nobody(&event, keys),
+        }));
     }
-    if about.iter().all(|key| Rekeys::new(std::slice::from_ref(&event)).of(key) == **key) {
+    if about.iter().all(|key| one.of(key) == **key) {
         return Err(Error::Usage(format!("`{}` changes no name", event.words())));
     }
+    if let Some(key) = about.iter().find(|key| between_built_in(&event, key)) {
+        return Err(Error::Usage(format!(
+            "`{}` would call one built-in metric another: results of `{}` are measured in a way of their own",
+            event.words(),
+            key.metric
+        )));
+    }
+    let is_new = !keys.iter().any(|key| event.to.iter().all(|named| part_of(key, named.part) == named.text));
     let count = about.len();
-    let (_, apart) = Rekeys::new(std::slice::from_ref(&event)).index(loaded.index);
+    let (index, apart) = one.index(loaded.index);
+    let known =
+        loaded.rekeys.events().iter().find(|earlier| earlier.from == event.from && earlier.to == event.to);
+    if let Some(earlier) = known.filter(|_| index.measured() == measured) {
+        return Err(Error::Usage(renamed_before(&event, earlier)));
+    }
     if 0 < apart {
         ui.warn(format!(
-            "{apart} reports hold results of more than one series of the new name; in them each keeps its own name"
+            "{} with results of more than one series of the new name; there each keeps its own name",
+            counted(apart, "report")
         ));
     }
     history.store.add_rekey(&event)?;
     ui.status("Renamed", format!("{} ({count} series)", event.words()));
+    if is_new {
+        ui.note(format!(
+            "no series was called {} before; if that is no name of now, take it back: {}",
+            listed(&event.to),
+            undo(&event)
+        ));
+    }
     Ok(ExitCode::Success)
+}
+
+/// Why nothing is left to rename: an earlier renaming did it.
+fn renamed_before(event: &Rekey, earlier: &Rekey) -> String {
+    match earlier.from == event.from && earlier.to == event.to {
+        true => format!("`{}` is in effect already; `{}` takes it back", event.words(), undo(earlier)),
+        false => format!(
+            "`{}` changes no name: the renaming `{}` moved these series already; take it back first: {}",
+            event.words(),
+            earlier.words(),
+            undo(earlier)
+        ),
+    }
+}
+
+/// The command that takes a renaming back.
+fn undo(event: &Rekey) -> String {
+    let flags = |flag: &str, named: &[Named]| -> String {
+        named.iter().map(|it| format!(" {flag} {}", shell_word(&it.to_string()))).collect()
+    };
+    let words = flags("--from", &event.from) + &flags("--to", &event.to);
+    visible(&format!("cargo benchgate history rekey --undo{words} --reason '…'"))
+}
+
+/// Whether the results of a built-in metric would be taken for those of another one.
+fn between_built_in(event: &Rekey, key: &SeriesKey) -> bool {
+    let is_built_in = |name: &str| Metric::BUILT_IN.iter().any(|metric| metric.name() == name);
+    let to = event.to.iter().find(|named| named.part == Part::Metric);
+    to.is_some_and(|to| to.text != key.metric && is_built_in(&to.text) && is_built_in(&key.metric))
+}
+
+fn listed(named: &[Named]) -> String {
+    named.iter().map(Named::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn parse(flag: &str, texts: &[String]) -> Result<Vec<Named>, Error> {

@@ -1,5 +1,7 @@
 //! `history show`: one benchmark over time.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 
 use super::open::{Loaded, mode};
@@ -10,9 +12,10 @@ use crate::error::{Error, ExitCode};
 use crate::history::change::{Method, changes};
 use crate::history::key::SeriesKey;
 use crate::history::overview::course;
-use crate::history::render::{left_out, show as render, svg};
+use crate::history::render::{counted, left_out, show as render, svg};
 use crate::history::select::named;
 use crate::history::series::{Point, Series, View, interleaved};
+use crate::report::text::visible;
 use crate::suite::identity::{BenchmarkIdentity, labels};
 use crate::suite::metric::Metric;
 use crate::suite::quantity::parse_percent;
@@ -96,9 +99,26 @@ pub(super) fn show(args: &ShowArgs, ui: &Ui) -> Result<ExitCode, Error> {
         }
     })?;
     if !others.is_empty() {
-        let names: Vec<String> =
-            others.iter().map(|series| format!("{} on {}", series.key.metric, series.key.machine)).collect();
-        ui.note(format!("other series of it: {}; choose with --metric and --machine", names.join(", ")));
+        let name = |series: &Series| {
+            let results = counted(series.points.len(), "result");
+            visible(&format!("{} on {} ({results})", series.key.metric, series.key.machine))
+        };
+        let names: Vec<String> = others.iter().map(|series| name(series)).collect();
+        let has_more = |series: &&&Series| {
+            series.key.metric == chosen.key.metric
+                && series.key.machine != chosen.key.machine
+                && chosen.points.len() < series.points.len()
+        };
+        let shown = match others.iter().find(has_more) {
+            Some(_) if args.series.machine.is_none() => {
+                format!("shown is {}, for it was measured last; ", name(chosen))
+            }
+            _ => String::new(),
+        };
+        ui.note(format!(
+            "{shown}other series of it: {}; choose with --metric and --machine",
+            names.join(", ")
+        ));
     }
     Ok(ExitCode::Success)
 }
@@ -116,12 +136,35 @@ impl OneSeries {
     /// The series of the benchmark.
     pub(super) fn view(&self, loaded: &Loaded) -> Result<View, Error> {
         let found = named(loaded.index.keys.iter(), &self.bench).map_err(Error::Usage)?;
+        self.know("--metric", self.metric.as_deref(), found.iter().map(|key| key.metric.as_str()))?;
+        self.know("--machine", self.machine.as_deref(), found.iter().map(|key| key.machine.as_str()))?;
         let wanted = |key: &SeriesKey| {
             found.contains(&key)
                 && self.metric.as_ref().is_none_or(|metric| *metric == key.metric)
                 && self.machine.as_ref().is_none_or(|machine| *machine == key.machine)
         };
         Ok(loaded.view(|_, key| wanted(key)))
+    }
+
+    /// Refuses a word of a flag that no series of the benchmark has.
+    fn know<'a>(
+        &self,
+        flag: &str,
+        word: Option<&str>,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Result<(), Error> {
+        let known: BTreeSet<&str> = known.filter(|known| !known.is_empty()).collect();
+        match word.filter(|word| !known.contains(word)) {
+            None => Ok(()),
+            Some(word) => {
+                let known: Vec<&str> = known.into_iter().collect();
+                Err(Error::Usage(format!(
+                    "`{flag} {word}`: no series of `{}` has it; there is {}",
+                    self.bench,
+                    visible(&known.join(", "))
+                )))
+            }
+        }
     }
 
     /// The one that is meant: latency before other metrics, the newest result before older ones.

@@ -18,19 +18,22 @@ use crate::ui::Ui;
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("format", |arg| arg.help("Write the statuses as terminal or json, to PATH or to stdout (repeatable)")))]
 pub(super) struct StatusArgs {
-    /// End with status 1 when a benchmark is: regressed, improved, insufficient (repeatable); with 6 when nothing was judged
+    /// End with status 1 when a benchmark is: regressed, improved, insufficient (repeatable); with 6 when nothing was judged, or results are left out because the clone is shallow
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     fail_on: Vec<String>,
     /// Only this metric (repeatable); default: those that gate
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
+    /// Only this machine (repeatable); default: all, of which the worst counts
+    #[arg(long, value_name = "MACHINE")]
+    machine: Vec<String>,
     #[command(flatten)]
     lookback: LookbackFlag,
     #[command(flatten)]
     pub(super) common: Common,
 }
 
-/// Shows the statuses. 1 for a status that is to fail, 6 where one could fail and there is none.
+/// Shows the statuses. 1 for a status that is to fail, 6 where one could fail and there is none, or the clone is too shallow to tell.
 pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let outputs = Answers::parse(&args.common.output.format, &["terminal", "json"])?;
     let mode = mode(args.lookback.lookback.as_deref())?;
@@ -42,10 +45,14 @@ pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let history = History::existing(&args.common)?;
     let loaded = history.load(args.common.branch.as_deref(), ui)?;
     loaded.know_metrics(&args.metric)?;
+    loaded.know_machines(&args.machine)?;
     let gated = loaded.gated();
-    let view = loaded.view(|number, key| match args.metric.is_empty() {
-        true => gated[number],
-        false => args.metric.contains(&key.metric),
+    let view = loaded.view(|number, key| {
+        let is_metric = match args.metric.is_empty() {
+            true => gated[number],
+            false => args.metric.contains(&key.metric),
+        };
+        is_metric && (args.machine.is_empty() || args.machine.contains(&key.machine))
     });
     let overview = statuses(&view, mode);
     let statuses = &overview.benchmarks;
@@ -68,6 +75,17 @@ pub(super) fn status(args: &StatusArgs, ui: &Ui) -> Result<ExitCode, Error> {
         .map(|(it, label)| format!("{label} {}", it.status))
         .collect();
     match failing.len() {
+        // What was cut away could be the very past that a newest result is off.
+        0 if !fail_on.is_empty() && view.is_cut && 0 < view.left_out.off_branch => {
+            ui.error(format!(
+                "the clone is shallow, and {} left out because of it: `git fetch --unshallow` first (--fail-on)",
+                match view.left_out.off_branch {
+                    1 => "1 result is".to_owned(),
+                    count => format!("{count} results are"),
+                }
+            ));
+            Ok(ExitCode::NotMeasured)
+        }
         0 => Ok(ExitCode::Success),
         count => {
             const SHOWN: usize = 5;

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{Common, History};
 use crate::error::{Error, ExitCode};
+use crate::history::render::counted;
 use crate::history::sync::{self, Moved};
 use crate::revision::Repository;
 use crate::revision::history_ref::HISTORY_REF;
@@ -55,5 +56,5 @@ fn say(verb: &str, direction: &str, moved: &Moved, args: &SyncArgs, ui: &Ui) {
     for (name, why) in &moved.left_out {
         ui.warn(format!("left out {name}: {why}"));
     }
-    ui.status(verb, format!("{} files {direction} {} ({HISTORY_REF})", moved.files, args.remote));
+    ui.status(verb, format!("{} {direction} {} ({HISTORY_REF})", counted(moved.files, "file"), args.remote));
 }

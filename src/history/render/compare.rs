@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{optional, table};
+use super::{counted, optional, table};
 use crate::history::compare::{ComparedRow, RowStatus};
 use crate::history::overview::short;
 use crate::history::status::Pairwise;
@@ -22,7 +22,7 @@ pub fn text(rows: &[ComparedRow]) -> String {
         .collect();
     let mut text = match counts.is_empty() {
         true => "nothing to compare\n".to_owned(),
-        false => format!("{} rows: {}\n\n", rows.len(), counts.join(", ")),
+        false => format!("{}: {}\n\n", counted(rows.len(), "row"), counts.join(", ")),
     };
     if rows.is_empty() {
         return text;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{optional, series_name, table, value};
+use super::{counted, optional, series_name, table, value};
+use crate::history::course::Why;
 use crate::history::explain::{Condition, Explanation};
 use crate::history::overview::{reason, short};
 use crate::history::series::Series;
@@ -15,21 +16,34 @@ use crate::report::text::visible;
 pub fn text(series: &Series, it: &Explanation) -> String {
     let unit = series.key.unit();
     let point = &series.points[it.point];
-    let mut text = format!("{}, commit {}\n\n", series_name(&series.key), short(&visible(&point.commit)));
-    let _ = writeln!(text, "value (best of {} runs): {}", point.samples, value(point.best, &unit));
+    let mut text = format!("{}, commit {}\n", series_name(&series.key), short(&visible(&point.commit)));
+    if 1 < it.results {
+        let _ = writeln!(
+            text,
+            "its commit has {} results: this is the newest, against the results before the commit",
+            it.results
+        );
+    }
+    text.push('\n');
     let _ = writeln!(
         text,
-        "window: mean {}, sd {}, {} commits\n",
+        "value (best of {}): {}",
+        counted(point.samples as usize, "run"),
+        value(point.best, &unit)
+    );
+    let _ = writeln!(
+        text,
+        "window before the commit: mean {}, sd {}, {}\n",
         optional(it.window.mean, &unit),
         optional(it.window.sd, &unit),
-        it.window_commits
+        counted(it.window_commits, "commit")
     );
     let rows: Vec<Vec<String>> = it.status.iter().chain(&it.baseline).map(row).collect();
     text.push_str(&table(&["HOLDS", "NUMBER", "LIMIT", "CONDITION"], &[true, false, false, true], &rows));
     if let Some(tolerance) = it.tolerance {
         let _ = writeln!(
             text,
-            "\ntolerance ({}): moved by {}, smallest change that counts in a comparison {}{}",
+            "\ntolerance ({}), asked by `history compare` only: moved by {}, smallest change that counts {}{}",
             tolerance.floors.metric_kind,
             value(tolerance.delta, &unit),
             value(tolerance.minimum_change, &unit),
@@ -38,7 +52,28 @@ pub fn text(series: &Series, it: &Explanation) -> String {
     }
     let _ =
         writeln!(text, "\nstatus as of this result: {} ({})", it.course.status, reason(series, &it.course));
+    if let Some(mean) = it.course.mean {
+        let z = it.course.z.map(|z| format!("z {z:+.1}, ")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "that is {z}{} against {}: {}",
+            super::change(it.course.change_percent),
+            against(series, it),
+            value(mean, &unit)
+        );
+    }
     text
+}
+
+/// What the numbers of the status are against.
+fn against(series: &Series, it: &Explanation) -> String {
+    match it.course.why {
+        Why::OpenSince(index) | Why::ImprovedSince(index) => {
+            format!("the level before {}", short(&visible(&series.points[index].commit)))
+        }
+        _ if 1 < it.results => "the window with the other results of its commit".to_owned(),
+        _ => "the window before the commit".to_owned(),
+    }
 }
 
 fn row(condition: &Condition) -> Vec<String> {
@@ -74,6 +109,7 @@ pub fn json(series: &Series, it: &Explanation) -> Value {
     let more = json!({
         "schema_version": super::json::SCHEMA_VERSION,
         "commit": point.commit.as_ref(),
+        "commit_results": it.results,
         "value": point.best,
         "samples": point.samples,
         "mean": it.window.mean,
@@ -84,6 +120,8 @@ pub fn json(series: &Series, it: &Explanation) -> Value {
         "tolerance": it.tolerance,
         "status": it.course.status.as_str(),
         "reason": reason(series, &it.course),
+        "status_z_score": it.course.z,
+        "status_mean": it.course.mean,
     });
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);

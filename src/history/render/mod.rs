@@ -14,6 +14,19 @@ use crate::suite::metric::Unit;
 use super::key::SeriesKey;
 use super::series::LeftOut;
 
+/// `1 result of a run`, `2 results of a run`: the first word that is no `earlier` gets the plural.
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 {
+        return format!("1 {what}");
+    }
+    let (before, what) = match what.split_once(' ') {
+        Some((before @ ("earlier" | "older" | "new"), what)) => (format!("{before} "), what),
+        _ => (String::new(), what),
+    };
+    let (noun, rest) = what.split_at(what.find(' ').unwrap_or(what.len()));
+    format!("{count} {before}{noun}s{rest}")
+}
+
 /// A value in a unit people read; foreign units of time and size are scaled like our own.
 pub(super) fn value(number: f64, unit: &Unit) -> String {
     match unit {
@@ -80,18 +93,15 @@ pub fn left_out(left_out: &LeftOut, branch: Option<&str>, is_cut: bool) -> Vec<S
     let mut lines = Vec::new();
     let mut say = |count: usize, what: &str| {
         if 0 < count {
-            lines.push(format!("left out {count} {what}"));
+            lines.push(format!("left out {}", counted(count, what)));
         }
     };
-    say(left_out.dirty, "results of trees with uncommitted files");
-    say(left_out.no_commit, "results without a commit");
-    say(left_out.errored, "benchmarks that failed or were interrupted");
-    say(left_out.duplicates, "reports of runs that another file reports too");
+    say(left_out.dirty, "result of trees with uncommitted files");
+    say(left_out.no_commit, "result without a commit");
+    say(left_out.errored, "benchmark that failed or got interrupted");
+    say(left_out.duplicates, "report of runs that another file reports too");
     let branch = visible(branch.unwrap_or("the branch"));
-    say(
-        left_out.off_branch,
-        &format!("results of commits that are not on the first-parent line of {branch}"),
-    );
+    say(left_out.off_branch, &format!("result of commits that are not on the first-parent line of {branch}"));
     if is_cut && 0 < left_out.off_branch {
         lines.push(
             "the clone is shallow, so older commits cannot be told from other branches' ones; `git fetch --unshallow` \

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{change, day, optional, series_name, table, value};
+use super::{change, counted, day, optional, series_name, table, value};
 use crate::history::change::{ChangePoint, Changes, Joined, MIN_CHANGE};
 use crate::history::course::Course;
 use crate::history::lookback::{rolling, z_score};
@@ -15,10 +15,11 @@ use crate::report::text::{shell_word, visible};
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The command that looks for the commit of a change. `None` where there is nothing for it to find: a change for the better,
-/// commits that are not of this repository, and variants, which no filter can tell apart.
+/// commits that are not of this repository, renamed series, whose old commits do not know the name of now, and variants, which
+/// no filter can tell apart.
 pub fn bisect_command(series: &Series, changes: &Changes, change: &ChangePoint) -> Option<String> {
     let identity = &series.key.benchmark;
-    if change.better || !identity.variant.is_empty() {
+    if change.better || series.is_renamed || !identity.variant.is_empty() {
         return None;
     }
     let commit = |level: usize| {
@@ -117,7 +118,7 @@ pub fn text(
     let left = [true, true, false, false, false, false, false, false, false, false, true];
     text.push_str(&table(&heading, &left, &rows));
     if 0 < skipped {
-        let _ = writeln!(text, "{skipped} older results are not shown; --limit 0 shows all");
+        let _ = writeln!(text, "not shown: {}; --limit 0 shows all", counted(skipped, "older result"));
     }
     text.push('\n');
     text.push_str(&changes_text(series, changes));
@@ -132,7 +133,12 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
     let chained = changes.levels.iter().filter(|level| level.joined == Joined::Chained).count();
     let few = changes.method.fewest();
     if n < few {
-        let _ = writeln!(text, "{n} commits are too few for change points; {few} are needed");
+        let _ = writeln!(
+            text,
+            "{} {} too few for change points; {few} are needed",
+            counted(n, "commit"),
+            if n == 1 { "is" } else { "are" }
+        );
     }
     for found in &changes.changes {
         let provisional = if found.provisional { " (provisional: the newest commit alone)" } else { "" };
@@ -150,7 +156,10 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
         if let (Some(before), Some(after)) = (before, after)
             && after + 1 < before
         {
-            let _ = writeln!(text, "  {} commits lie between the two that were measured", before - after - 1);
+            let between = (before - after - 1) as usize;
+            let lie = if between == 1 { "lies" } else { "lie" };
+            let _ =
+                writeln!(text, "  {} {lie} between the two that were measured", counted(between, "commit"));
         }
         if let Some(command) = bisect_command(series, changes, found) {
             let _ = writeln!(text, "  {}", visible(&command));
@@ -165,8 +174,9 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
     }
     let _ = writeln!(
         text,
-        "{} over {n} commits: noise {} a result, smallest change {}, {chained} joined by interleaved ratios, {} by different sessions",
+        "{} over {}: noise {} a result, smallest change {}, {chained} joined by interleaved ratios, {} by different sessions",
         changes.method,
+        counted(n, "commit"),
         quantity::limit(changes.sigma * 100.0),
         quantity::limit(changes.min_change * 100.0),
         n.saturating_sub(chained + 1)
@@ -174,12 +184,12 @@ fn changes_text(series: &Series, changes: &Changes) -> String {
     if 0 < changes.not_positive {
         let _ = writeln!(
             text,
-            "{} results of 0 or below have no ratio and are left out here",
-            changes.not_positive
+            "left out here: {}, without a ratio",
+            counted(changes.not_positive, "result of 0 or below")
         );
     }
     if 0 < changes.older {
-        let _ = writeln!(text, "{} older commits are left aside here", changes.older);
+        let _ = writeln!(text, "left aside here: {}", counted(changes.older, "older commit"));
     }
     text
 }

@@ -48,7 +48,7 @@ pub fn text(view: &View, overview: &Overview) -> String {
     if !steps.is_empty() {
         let _ = writeln!(
             text,
-            "{} confirmed step{} began a segment (`history unmark BENCH COMMIT` takes one back):",
+            "{} confirmed step{} began a segment; the command behind each takes it back:",
             steps.len(),
             if steps.len() == 1 { "" } else { "s" }
         );
@@ -56,11 +56,12 @@ pub fn text(view: &View, overview: &Overview) -> String {
         for step in steps.iter().take(SHOWN_STEPS) {
             let _ = writeln!(
                 text,
-                "  {} {} {} at {}",
+                "  {} {} {} at {}: {}",
                 visible(&step.benchmark),
                 visible(&step.metric),
                 change(step.change_percent),
-                short(&visible(&step.commit))
+                short(&visible(&step.commit)),
+                step.unmark
             );
         }
         if SHOWN_STEPS < steps.len() {
