@@ -262,8 +262,7 @@ fn a_flag_asks_the_benchmarks_whose_entry_declares_the_metric_and_no_others() {
         metrics.turns = { unit = "count" }
     "#;
     let project = Project::default().package("a", entries, &["b", "c", "d"]);
-    let flags =
-        Overrides { metrics: vec!["steps".to_owned(), "turns".to_owned()], ..Default::default() };
+    let flags = Overrides { metrics: vec!["steps".to_owned(), "turns".to_owned()], ..Default::default() };
     let suite = project.load_with(&Selection::default(), &flags).expect("loads");
     let metrics = |bench: &str, id: &str| only(&suite, "a", bench, "", id, "lines").settings.metrics;
     let (steps, turns) = (Metric::from_name("steps"), Metric::from_name("turns"));
@@ -273,7 +272,10 @@ fn a_flag_asks_the_benchmarks_whose_entry_declares_the_metric_and_no_others() {
     assert!(!metrics("d", "x").contains_key(&steps));
     let flags = Overrides { metrics: vec!["stps".to_owned()], ..Default::default() };
     let errors = project.errors_with(&Selection::default(), &flags).to_string();
-    assert!(errors.contains("--metric stps: is not a metric of this suite; did you mean `steps`?"), "{errors}");
+    assert!(
+        errors.contains("--metric stps: is not a metric of this suite; did you mean `steps`?"),
+        "{errors}"
+    );
 }
 
 #[test]
