@@ -348,3 +348,18 @@ fn every_side_of_an_octopus_is_opened_until_the_commit_is_found() {
     assert_eq!(report["opened"][0]["answer"]["answer"], "nothing_to_find", "{ran}");
     assert_eq!(report["opened"][1]["answer"]["first"]["commit"], culprit.as_str(), "{ran}");
 }
+
+#[test]
+fn the_suite_of_the_bad_end_measures_the_answer_from_before_it_was_written() {
+    need_git!();
+    let playground = counting(&[("work", 1000)]);
+    playground.write("Cargo.toml", COUNTED.split("\n\n[[package").next().expect("it has a first part"));
+    let good = playground.repository.commit("good");
+    count(&playground, &[("work", 1200)]);
+    let slow = playground.repository.commit("slow");
+    playground.write("Cargo.toml", COUNTED);
+    playground.repository.commit("the suite");
+    let ran = playground.run(&["bisect", "work", &good, "main", "--metric", "steps"]);
+    ran.ends(0, &[]).shows(&format!("first slow commit: {slow} slow"));
+    assert!(!ran.stdout.contains("not confirmed"), "{ran}");
+}

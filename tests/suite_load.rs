@@ -249,6 +249,36 @@ fn a_metric_named_for_one_target_or_by_flag_is_asked_for() {
 }
 
 #[test]
+fn a_flag_asks_the_benchmarks_whose_entry_declares_the_metric_and_no_others() {
+    let entries = r#"
+        [[bench]]
+        target = "b"
+        harness = "lines"
+        metrics.steps = { unit = "count" }
+        [[bench]]
+        target = "c"
+        harness = "lines"
+        filter = ["busy*"]
+        metrics.turns = { unit = "count" }
+    "#;
+    let project = Project::default().package("a", entries, &["b", "c", "d"]);
+    let flags = Overrides { metrics: vec!["steps".to_owned(), "turns".to_owned()], ..Default::default() };
+    let suite = project.load_with(&Selection::default(), &flags).expect("loads");
+    let metrics = |bench: &str, id: &str| only(&suite, "a", bench, "", id, "lines").settings.metrics;
+    let (steps, turns) = (Metric::from_name("steps"), Metric::from_name("turns"));
+    assert!(metrics("b", "x")[&steps].gate && !metrics("b", "x").contains_key(&turns));
+    assert!(metrics("c", "busy/1")[&turns].gate && !metrics("c", "busy/1").contains_key(&steps));
+    assert!(!metrics("c", "idle").contains_key(&turns));
+    assert!(!metrics("d", "x").contains_key(&steps));
+    let flags = Overrides { metrics: vec!["stps".to_owned()], ..Default::default() };
+    let errors = project.errors_with(&Selection::default(), &flags).to_string();
+    assert!(
+        errors.contains("--metric stps: is not a metric of this suite; did you mean `steps`?"),
+        "{errors}"
+    );
+}
+
+#[test]
 fn max_percent_on_the_command_line_is_for_gated_comparisons() {
     let flags = Overrides { max_percent: Some(3.0), ..Default::default() };
     let suite = Project::default()

@@ -98,7 +98,14 @@ pub fn walk(asked: &Walk<'_>, prober: &mut dyn Prober) -> Result<BisectReport, E
     report.effect = Some(change(comparison));
     match comparison.verdict {
         Verdict::Regression => {}
-        Verdict::Inconclusive | Verdict::Skipped => {
+        Verdict::Skipped => {
+            let why = format!(
+                "there are no values of {} of both good and bad, so there is nothing to bisect by",
+                comparison.metric
+            );
+            return Ok(BisectReport { answer: Answer::Undecided { why }, ..report });
+        }
+        Verdict::Inconclusive => {
             let why = format!(
                 "good and bad could not be told apart at {} %: more samples (--max-samples), a wider --threshold or a quieter machine would",
                 asked.threshold_percent

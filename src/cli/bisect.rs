@@ -16,7 +16,7 @@ use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
 use crate::gate::{self, Command, HeadRequest, Outcome, Request};
 use crate::report::model::Report;
-use crate::revision::{Commit, LineCommit, Repository};
+use crate::revision::{Commit, CommitId, LineCommit, Repository};
 use crate::suite::Overrides;
 use crate::suite::metric::Metric;
 use crate::suite::settings::{Correction, Stop};
@@ -83,6 +83,7 @@ pub(super) fn bisect(args: &BisectArgs, ui: &Ui) -> Result<ExitCode, Error> {
         environment: &environment,
         repository: &repository,
         ui,
+        suite_of: repository.resolve(&args.bad)?.id,
     };
     let line = asking.line(&args.good, &args.bad)?;
     if args.dry_run {
@@ -112,6 +113,8 @@ struct Asking<'a> {
     environment: &'a Environment,
     repository: &'a Repository,
     ui: &'a Ui,
+    /// The bad end: its suite drives every measurement, those inside a merge as well.
+    suite_of: CommitId,
 }
 
 impl Asking<'_> {
@@ -168,6 +171,7 @@ impl Asking<'_> {
             environment: self.environment,
             repository: self.repository,
             ui: self.ui,
+            suite_of: self.suite_of.as_str(),
             log: &mut file,
             round_trips: Vec::new(),
         };
@@ -255,6 +259,7 @@ struct GateProber<'a> {
     environment: &'a Environment,
     repository: &'a Repository,
     ui: &'a Ui,
+    suite_of: &'a str,
     log: &'a mut LogFile,
     /// How long each measuring run took, builds included.
     round_trips: Vec<Duration>,
@@ -272,6 +277,7 @@ impl GateProber<'_> {
         request.base = Some(base.id.as_str().to_owned());
         request.head = HeadRequest::Revision(head.id.as_str().to_owned());
         request.further = further;
+        request.suite_of = Some(self.suite_of.to_owned());
         request.overrides = overrides;
         request.selection.filters = vec![globset::escape(self.benchmark)];
         let measured = gate::run(&request, self.environment, self.ui).map_err(|error| match error {

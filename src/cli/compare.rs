@@ -139,6 +139,7 @@ impl SuiteArgs {
             base: None,
             head,
             further: Vec::new(),
+            suite_of: None,
             manifest_path: self.manifest.manifest_path.clone(),
             selection: self.packages.selection(&self.benchmarks),
             overrides: Overrides {
@@ -165,6 +166,7 @@ pub(super) fn compare(args: &CompareArgs, ui: &Ui) -> Result<ExitCode, Error> {
     let request = Request {
         base: args.base.clone(),
         further: args.further.clone(),
+        suite_of: None,
         shard: args.shard.request()?,
         ..args.run.request(Command::Compare, HeadRequest::from_flag(&args.head))?
     };

@@ -36,6 +36,12 @@ pub(super) struct Side {
 }
 
 impl Side {
+    /// A commit under a name.
+    pub(super) fn of_commit(name: &str, spec: &str, commit: Commit) -> Self {
+        let content = Content::Commit(commit.clone());
+        Self { name: name.to_owned(), spec: spec.to_owned(), commit, content, dirty: false, because: None }
+    }
+
     pub(super) fn report(&self) -> Revision {
         Revision {
             name: self.name.clone(),
@@ -73,8 +79,7 @@ pub(super) fn head(context: &Context<'_>) -> Result<Side, Error> {
         )),
         HeadRequest::Revision(spec) => {
             let commit = repository.resolve(spec)?;
-            let content = Content::Commit(commit.clone());
-            Ok(Side { name, spec: spec.clone(), commit, content, dirty: false, because: None })
+            Ok(Side::of_commit(&name, spec, commit))
         }
     }
 }

@@ -300,6 +300,11 @@ fn refuse_nothing(found: &Benchmarks, asked_for: &[String]) -> Result<(), Error>
         let metric = Metric::from_name(name);
         let measured = |(place, _): &Placed| found.evidence[*place].settings.metrics.contains_key(&metric);
         if !found.planned.is_empty() && !found.planned.iter().any(measured) {
+            if let Metric::Own(_) = metric {
+                return Err(Error::Usage(format!(
+                    "`--metric {name}`: none of the selected benchmarks declares it; select one whose table or entry does"
+                )));
+            }
             return Err(Error::Usage(format!(
                 "`--metric {name}`: none of the selected benchmarks can measure it; `cargo benchgate list` tells their harnesses, \
                  and the README which metrics each of them has"

@@ -28,6 +28,7 @@ pub mod shard;
 mod targets;
 mod tools;
 
+use std::collections::BTreeSet;
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,7 @@ use crate::error::Error;
 use crate::machine;
 use crate::report::model::Report;
 use crate::revision::{Checkout, Repository, Slot, SlotRoot};
+use crate::suite::identity::TargetId;
 use crate::suite::{Overrides, Selection, Suite};
 use crate::ui::Ui;
 use environment::Environment;
@@ -52,6 +54,8 @@ pub struct Request {
     pub base: Option<String>,
     /// The revision to judge.
     pub head: HeadRequest,
+    /// The revision whose suite drives all others, where head is a commit; `None`: head's own.
+    pub suite_of: Option<String>,
     /// More revisions to compare with the base.
     pub further: Vec<String>,
     /// `--manifest-path`; `None`: found from the working directory.
@@ -223,7 +227,7 @@ pub fn run(request: &Request, environment: &Environment, ui: &Ui) -> Result<Outc
     }
 }
 
-/// Head's suite drives all revisions, so a head that is a commit is checked out to read it. `package` is the manifest of
+/// Head's suite drives all revisions unless another one's is asked for, so a head that is a commit is checked out to read it. `package` is the manifest of
 /// the directory the user stands in, relative to the repository's root.
 fn run_revision(
     mut context: Context<'_>,
@@ -232,6 +236,7 @@ fn run_revision(
     package: &Path,
 ) -> Result<Outcome, Error> {
     let slot = acquire_slot(&context)?;
+    let other = other_suite(&context, &cargo, &slot, &head, package)?;
     let checkout = builder::check_out(&context, &slot, &head, &head.name)?;
     slot.point_at(&head.name).map_err(|error| builder::failed_to_point(&error))?;
     let tree = slot.live_tree();
@@ -247,8 +252,41 @@ fn run_revision(
     if let Ok(root) = workspace.metadata.workspace_root.as_std_path().strip_prefix(&tree) {
         context.manifest = root.join("Cargo.toml");
     }
-    let suite = load_suite(context.request, &workspace, &tree.join(package))?;
+    let suite = match other {
+        Some(mut suite) => {
+            let there: BTreeSet<TargetId> = workspace.targets().into_iter().map(|info| info.id).collect();
+            suite.keep_targets(|target| there.contains(target));
+            if suite.targets().is_empty() {
+                let label = head.label();
+                return Err(Error::Usage(format!("{label} has none of the targets that are measured")));
+            }
+            suite
+        }
+        None => load_suite(context.request, &workspace, &tree.join(package))?,
+    };
     run_suite(&context, cargo, &suite, head, Some((slot, checkout, workspace)))
+}
+
+/// The suite of the revision that is to drive head, where that is another commit.
+fn other_suite(
+    context: &Context<'_>,
+    cargo: &CargoSettings,
+    slot: &Slot,
+    head: &choice::Side,
+    package: &Path,
+) -> Result<Option<Suite>, Error> {
+    let Some(spec) = &context.request.suite_of else { return Ok(None) };
+    let commit = context.repository.resolve(spec)?;
+    if commit.id == head.commit.id {
+        return Ok(None);
+    }
+    let side = choice::Side::of_commit("suite", spec, commit);
+    // Gone again once it is read.
+    let _checkout = builder::check_out(context, slot, &side, &side.name)?;
+    slot.point_at(&side.name).map_err(|error| builder::failed_to_point(&error))?;
+    let tree = slot.live_tree();
+    let workspace = user_workspace_at(cargo, &tree.join(&context.manifest), &tree)?;
+    load_suite(context.request, &workspace, &tree.join(package)).map(Some)
 }
 
 /// The steps once the suite is known.

@@ -146,6 +146,11 @@ impl Suite {
         &self.targets
     }
 
+    /// Leaves out the targets that another revision does not have.
+    pub fn keep_targets(&mut self, is_there: impl Fn(&TargetId) -> bool) {
+        self.targets.retain(|plan| is_there(&plan.id));
+    }
+
     /// The settings of one benchmark its harness listed, by the harness's word; `None` when a filter or `only_listed`
     /// leaves it out. The error is a mistake that only shows with the harness known.
     pub fn benchmark(

@@ -175,6 +175,10 @@ fn resolve_metrics(
     let mut resolved: Vec<(Metric, MetricSettings)> = default_metrics(harness);
     for (metric, written) in &layer.metrics {
         let Some(unit) = metric.unit().or_else(|| written.unit.as_ref().map(|set| set.value.clone())) else {
+            // A flag asks those that declare the metric; that none does is found where flags are read.
+            if written.named_in.is_command_line() {
+                continue;
+            }
             let invalid =
                 undeclared(metric, "give it a unit, as in { unit = \"tokens\", better = \"lower\" }");
             sink.error(&written.named_in, metric.name(), None, invalid);

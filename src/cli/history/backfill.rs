@@ -52,6 +52,8 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
     let history = History::find(args.history.as_deref(), manifest)?;
     let repository = Repository::discover(&beside(manifest, &environment.cwd))?;
     let commits = commits(&repository, &args.range, args.every)?;
+    // The newest one's suite measures them all, also those from before it was written.
+    let request = Request { suite_of: commits.last().map(|it| it.id.as_str().to_owned()), ..request };
     let known = match args.again {
         true => BTreeSet::new(),
         false => known(&history, &gate::setting(&request, &environment, ui)?)?,
