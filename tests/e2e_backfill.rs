@@ -6,7 +6,7 @@ mod repository;
 mod support;
 
 use repository::need_git;
-use support::{AS_USUAL, Playground};
+use support::{AS_USUAL, Playground, finish};
 
 /// Five commits; the third does not build.
 fn history() -> Playground {
@@ -75,6 +75,25 @@ fn results_of_elsewhere_do_not_stand_for_a_commit_and_a_range_without_any_of_our
         .ends(4, &["none of the commits could be measured"])
         .says("0 commits, 1 skipped");
     backfill("HEAD~4..HEAD~2").ends(0, &[]).says("0 commits, 1 skipped, 1 was there before");
+}
+
+#[test]
+fn commit_after_one_that_builds_no_longer_is_measured_alone() {
+    need_git!();
+    let playground = Playground::probe();
+    let lib = std::fs::read_to_string(playground.root().join("src/lib.rs")).expect("the fixture has it");
+    playground.write("src/lib.rs", format!("{lib}\npub const NEEDED: &str = env!(\"NEEDED\");\n"));
+    playground.repository.commit("needs a variable");
+    playground.write("src/lib.rs", lib);
+    playground.repository.commit("needs none");
+    let backfill = |range: &str, variable: Option<(&str, &str)>| {
+        let mut command = playground.command_in(playground.root());
+        command.args(["history", "backfill", range]).args(AS_USUAL).envs(variable);
+        finish(&mut command)
+    };
+    backfill("HEAD~2..HEAD~1", Some(("NEEDED", "1"))).ends(0, &[]).says("1 commit, 0 skipped");
+    playground.run(&["cache", "clean"]).ends(0, &[]);
+    backfill("HEAD~2..HEAD", None).ends(0, &[]).says("1 commit, 0 skipped, 1 was there before");
 }
 
 #[test]

@@ -48,6 +48,22 @@ fn an_entry_with_a_name_makes_a_variant_on_top_of_the_nameless_ones() {
 }
 
 #[test]
+fn benchmarks_that_flags_leave_out_are_not_selected() {
+    let project = Project::default().package("a", "", &["b", "c"]).package("z", "", &["b"]);
+    let of = |selection: Selection| {
+        let suite = project.select(&selection).expect("loads");
+        [("a", "b", "json/1"), ("a", "c", "json/1"), ("a", "b", "xml/1"), ("z", "b", "json/1")]
+            .map(|(package, target, benchmark)| suite.selects(&id(package, target), benchmark))
+    };
+    let list = |word: &str| vec![word.to_owned()];
+    let a = || Selection { packages: list("a"), ..Default::default() };
+    assert_eq!(of(a()), [true, true, true, false]);
+    assert_eq!(of(Selection { benches: list("b"), ..a() }), [true, false, true, false]);
+    assert_eq!(of(Selection { filters: list("json/*"), ..a() }), [true, true, false, false]);
+    assert!(a().is_narrowed() && !Selection::default().is_narrowed());
+}
+
+#[test]
 fn names_that_cover_a_whole_target_replace_its_plain_run() {
     let table = "[[bench]]\ntarget = \"b\"\nname = \"x\"\n[[bench]]\ntarget = \"b\"\nname = \"y\"\n\
                  [[bench]]\ntarget = \"c\"\nname = \"z\"\nfilter = [\"json/*\"]";

@@ -186,6 +186,11 @@ impl Suite {
         })
     }
 
+    /// Whether a benchmark of that target and id is among those that are asked for.
+    pub fn selects(&self, target: &TargetId, id: &str) -> bool {
+        self.targets.iter().any(|plan| plan.id == *target) && self.passes_flags(target, id)
+    }
+
     /// Whether the flags that choose benchmarks leave this one in.
     fn passes_flags(&self, target: &TargetId, id: &str) -> bool {
         let label = format!("{}/{id}", target.target);

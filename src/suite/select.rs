@@ -28,6 +28,15 @@ pub struct Selection {
     pub containing: Vec<String>,
 }
 
+impl Selection {
+    /// Whether it leaves anything out by name.
+    pub fn is_narrowed(&self) -> bool {
+        let words =
+            [&self.packages, &self.exclude, &self.benches, &self.filters, &self.skips, &self.containing];
+        words.iter().any(|words| !words.is_empty())
+    }
+}
+
 /// The members of the workspace, in the order of their names.
 pub(super) fn members(metadata: &Metadata) -> Vec<&Package> {
     let mut members: Vec<_> =

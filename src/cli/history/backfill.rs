@@ -9,7 +9,7 @@ use super::open::beside;
 use crate::cli::compare::SuiteArgs;
 use crate::error::{Error, ExitCode};
 use crate::gate::environment::Environment;
-use crate::gate::{self, Command, HeadRequest, Outcome, Request, Setting};
+use crate::gate::{self, Command, HeadRequest, Outcome, Request};
 use crate::history::index::Index;
 use crate::history::key::{SeriesKey, fingerprint};
 use crate::history::rekey::Rekeys;
@@ -56,13 +56,14 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
     let request = Request { suite_of: commits.last().map(|it| it.id.as_str().to_owned()), ..request };
     let known = match args.again {
         true => BTreeSet::new(),
-        false => known(&history, &gate::setting(&request, &environment, ui)?)?,
+        false => known(&history, &request, &environment, ui)?,
     };
     let done = commits.iter().filter(|commit| known.contains(commit.id.as_str())).count();
     let open = commits.len() - done;
+    let again = if 0 < done { "; --again measures them anew" } else { "" };
     ui.status(
         "Backfilling",
-        format!("{}, {done} of them are in the history already", counted(commits.len(), "commit")),
+        format!("{}, {done} of them are in the history already{again}", counted(commits.len(), "commit")),
     );
     let (mut before, mut stored, mut skipped): (Option<&Commit>, usize, usize) = (None, 0, 0);
     for commit in &commits {
@@ -73,7 +74,12 @@ pub(super) fn backfill(args: &BackfillArgs, ui: &Ui) -> Result<ExitCode, Error> 
         let subject = visible(&commit.subject);
         let place = stored + skipped + 1;
         ui.status("Commit", format!("{place} of {open}: {} ({subject})", commit.id.short()));
-        match measure(&request, before, commit, &environment, ui) {
+        let mut measured = measure(&request, before, commit, &environment, ui);
+        // What was measured once need not build any more: the commit is then measured alone.
+        if let (Err(Error::Execution(_)), Some(_)) = (&measured, before) {
+            measured = measure(&request, None, commit, &environment, ui);
+        }
+        match measured {
             Ok(report) => {
                 super::record(&history, &report, ui)?;
                 stored += 1;
@@ -131,14 +137,32 @@ fn commits(repository: &Repository, range: &str, every: u32) -> Result<Vec<Commi
     Ok(commits)
 }
 
-/// The commits that the history has results of that may stand in one series with those of this machine and these flags.
-fn known(history: &History, setting: &Setting) -> Result<BTreeSet<String>, Error> {
+/// The commits that the history has results of that may stand in one series with those of this machine and these flags,
+/// and that are of what is asked for.
+fn known(
+    history: &History,
+    request: &Request,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<BTreeSet<String>, Error> {
+    let setting = gate::setting(request, environment, ui)?;
+    let suite = match request.selection.is_narrowed() {
+        true => Some(gate::suite(request, environment, ui)?),
+        false => None,
+    };
+    let metrics = &request.overrides.metrics;
+    let is_asked_for = |key: &SeriesKey| {
+        let SeriesKey { benchmark, metric, .. } = key;
+        suite.as_ref().is_none_or(|suite| suite.selects(&benchmark.target, &benchmark.id))
+            && (metrics.is_empty() || metrics.contains(metric))
+    };
     let (rekeys, _) = history.store.rekeys()?;
     let (index, _) = Rekeys::new(&rekeys).index(Index::load(&history.store)?);
     let machine = fingerprint(Some(&setting.machine));
     let features = setting.features.join(" ");
     let is_ours = |key: &SeriesKey| {
-        key.machine == machine
+        is_asked_for(key)
+            && key.machine == machine
             && key.profile == setting.toolchain.profile
             && key.triple == setting.toolchain.target
             && key.features == features
